@@ -166,7 +166,9 @@ Result<Handle> Library::State::try_prepare(const Request& request, const std::sh
 }
 
 Result<Handle> Library::State::prepare_with_less(Request request, const std::shared_ptr<PreparedGemm::Parts>& parts) {
-  const std::vector<Candidate> others = other_variants(setup.bundles, request);
+  // First what the other bundles choose.
+  std::vector<Candidate> others(request.candidates.begin() + 1, request.candidates.end());
+  for (const Candidate& other : other_variants(setup.bundles, request)) others.push_back(other);
   request.named = true;
   Request alone = request;  // without the kernels of a complex problem, which are the same for all
   alone.kernels.clear();
@@ -186,7 +188,7 @@ Result<Handle> Library::State::prepare_with_less(Request request, const std::sha
       if (made) return made;
     }
   }
-  return Status(Code::out_of_memory, "no variant of the bundle needs less workspace");
+  return Status(Code::out_of_memory, "no variant of the bundles needs less workspace");
 }
 
 Status Library::State::load(const Problem& problem) {

@@ -28,6 +28,9 @@ BOOST_AUTO_TEST_CASE(EveryParameterOfAFamilyIsAnAxisOnce) {
 }
 
 static void check_on_axes(const Params& p) {
+  for (const Parameter& parameter : parameters()) {
+    if (!parameter.of(p.family)) BOOST_TEST(parameter.get(p) == parameter.get({}), name(p) << ": " << parameter.name);
+  }
   for (const Axis& axis : space(p.family).axes) {
     const auto& values = axis.values;
     BOOST_TEST((std::find(values.begin(), values.end(), axis.parameter.get(p)) != values.end()),

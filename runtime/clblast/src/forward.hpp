@@ -7,7 +7,7 @@ namespace clbake::door {
 
 // The address of CLBlast's function of the same name as this library's; null without CLBlast, or where its version
 // lacks the function. CLBlast is what the program links; else what CLBAKE_CLBLAST_LIBRARY names, or libclblast.so.1, or
-// libclblast.so, opened by the first call that may_open. Any thread.
+// libclblast.so, opened by the first call that may_open; the others take it if it is in the process. Any thread.
 void* original_of(const void* same, bool may_open) noexcept;
 
 // Calls CLBlast's function, or returns `otherwise` where it is null. Not by the API for C: that calls the functions for

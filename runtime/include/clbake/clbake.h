@@ -313,7 +313,8 @@ clbake_code clbake_library_gemm_scaled(clbake_library* library, cl_command_queue
                                        cl_uint wait_count, const cl_event* wait_list, cl_event* event,
                                        clbake_error* error);
 
-/* Receives the progress of clbake_library_warm, on its thread; seconds_left is an estimate. Returns 0 to stop. */
+/* Receives the progress of clbake_library_warm, on the calling thread; seconds_left is an estimate. Returns 0 to stop.
+ */
 typedef int (*clbake_progress)(size_t done, size_t total, double seconds_left, void* data);
 
 /* Loads, or compiles, the programs of these problems ahead of time; goes on after a failure and returns the first.
@@ -350,7 +351,8 @@ static inline void clbake_explanation_init(clbake_explanation* explanation) {
   explanation->struct_size = sizeof *explanation;
 }
 
-/* Tells what clbake_gemm_prepare would do now, without loading anything. Fails as it would. */
+/* Tells what clbake_gemm_prepare would do now, without loading anything. Fails as it does for an impossible problem,
+ * without a variant and, with CLBAKE_FAIL, without a program. */
 clbake_code clbake_library_explain(clbake_library* library, const clbake_problem* problem,
                                    clbake_explanation* explanation, clbake_error* error);
 
@@ -429,7 +431,8 @@ clbake_code clbake_gemm_enqueue_scaled(clbake_gemm* gemm, cl_command_queue queue
 clbake_code clbake_library_program(clbake_library* library, const char* name, clbake_program** program,
                                    clbake_error* error);
 
-/* As clbake_library_explain. */
+/* Tells what clbake_library_program would do now, without loading anything. Fails with CLBAKE_NO_PROGRAM and, with
+ * CLBAKE_FAIL, with the reason of the miss. */
 clbake_code clbake_library_explain_program(clbake_library* library, const char* name, clbake_explanation* explanation,
                                            clbake_error* error);
 

@@ -170,11 +170,14 @@ struct Options {
   // says that newer drivers load it. An exact driver match is still preferred.
   bool newer_driver = false;
   // On PoCL each program is launched once on zeros before it first serves (0.5 to 6 ms): it compiles at a kernel's
-  // first launch, and 3.1 may abort the process when the grids of a running kernel grow. true: no such launch.
+  // first launch, and 3.1 may abort the process when the grids of a running kernel grow; after this launch still for
+  // matrices of more than 16,384 rows or columns (where k is split: a C of more than 4 million elements). true: no such
+  // launch.
   bool only_build = false;
   // Keeps compiled programs for the next process: open_overlay(). Null: they are not kept.
   std::shared_ptr<OverlayStore> overlay;
-  // Which bundles may be used: clbake/trust.hpp. Of one that is not trusted nothing is: a miss, not_trusted. Null: any.
+  // Which bundles may be used: clbake/trust.hpp. A bundle that is not trusted serves nothing: a miss, not_trusted.
+  // Null: any.
   std::shared_ptr<const Trust> trust;
   Log log = nullptr;
   void* log_data = nullptr;  // passed to `log`; must live as long as the library
@@ -215,8 +218,8 @@ class Gemm {
   // complex. beta = 0: C is not read. k = 0 or alpha = 0: A and B are not read, their buffers may be null. m = 0, n = 0
   // or batch = 0: nothing runs, the event completes after the wait list. Where a user event of the wait list fails, no
   // kernel runs. `event` (may be null) is the caller's to release. Without one, on NVIDIA and a queue in order, a later
-  // call on another queue may wait for all that this queue has by then, and retains it until then. C may share a buffer
-  // with A and B, but no element: that is checked, except between sub-buffers.
+  // call on another queue may wait for all that this queue has by then; the Gemm retains the queue until that call or
+  // its own end. C may share a buffer with A and B, but no element: that is checked, except between sub-buffers.
   //
   // Fails with invalid_argument, and then has enqueued nothing. Status::argument() names the first that is refused in
   // this order: alpha, beta, queue, workspace, wait list; then, of those that will be read or written, A, B and C, each
@@ -352,10 +355,12 @@ class Library {
   // `prepare`.
   Result<LoadedProgram> program(const std::string& name) const;
 
-  // Tells what `program` would do now, without loading or counting anything. Fails as it would.
+  // Tells what `program` would do now, without loading or counting anything. Fails as `program` without one of this
+  // name and, with on_miss = fail, without a program for the device.
   Result<Explanation> explain_program(const std::string& name) const;
 
-  // Tells what `prepare` would do now, without loading or counting anything. Fails as it would.
+  // Tells what `prepare` would do now, without loading or counting anything. Fails as `prepare` for an impossible
+  // problem, without a variant and, with on_miss = fail, without a program.
   Result<Explanation> explain(const Problem& problem) const;
 
   // True when `prepare` would serve the problem with its variant's machine code made for this device and driver.

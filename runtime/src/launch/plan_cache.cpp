@@ -87,8 +87,9 @@ void PlanCache::put_back(const Problem& problem, std::unique_ptr<PreparedGemm> g
   if (bytes > 0 && mine.workspace_bytes() + bytes > Library::kPlanBytes) mine.drop_workspaces(evicted);
   Plan* plan = mine.find(problem);
   if (!plan) {
+    Problem copy = problem;  // may throw; a plan changes as a whole
     plan = mine.plans.size() < Library::kPlans ? &mine.plans.emplace_back() : &mine.oldest();
-    plan->problem = problem;
+    plan->problem = std::move(copy);
   }
   plan->used = ++mine.clock;
   plan->gemm.swap(gemm);

@@ -72,7 +72,7 @@ Result<Found> Policy::serve(const Request& request, Tier from, Status& miss) {
   return served || tiers_.back() == Tier::source ? std::move(served) : miss;
 }
 
-// Where no candidate can be compiled, any variant that computes the problem will do.
+// Any variant that computes the problem will do where no candidate can be compiled.
 Result<Found> Policy::compiled(const Request& request) {
   Status failure;
   for (const Candidate& candidate : request.candidates) {

@@ -21,7 +21,7 @@ std::string hexadecimal(std::uint64_t number) {
   return digits;
 }
 
-// Of every field of the target, as a text after its length, so that no two targets give the same.
+// Every field of the target, as a text after its length: no two targets give the same.
 std::string text_of(const cache::Target& t) {
   std::string text = joined({"clbake overlay 2 ", t.address_bits});  // another number when the files' content changes
   for (const std::string* field : {&t.platform_name, &t.platform_version, &t.vendor, &t.device_name, &t.device_version,

@@ -33,7 +33,7 @@ Status make_with_parents(const std::string& path) {
     const std::string part = path.substr(0, end);
     // If a parent cannot be created, neither can the directory inside it, which is then reported.
     const int error = ::mkdir(part.c_str(), 0700) == 0 ? 0 : errno;
-    // Else a power loss takes it with all that was synced inside. Best effort: not every parent can be opened.
+    // Makes the new directory's name durable; best effort, as not every parent can be opened.
     if (error == 0) static_cast<void>(cache::sync_directory_of(part));
     if (error != 0 && error != EEXIST && end == std::string::npos) return failure("mkdir", error);
     if (end == std::string::npos) return {};

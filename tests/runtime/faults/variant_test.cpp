@@ -88,6 +88,26 @@ BOOST_AUTO_TEST_CASE(ABakedVariantServesBeforeOneThatWouldBeCompiled) {
   BOOST_TEST(fake::calls(fake::Function::clCreateProgramWithSource) == 0U);
 }
 
+BOOST_AUTO_TEST_CASE(AnotherBundlesChoiceServesBeforeVariantsThatNoneChooses) {
+  const Scene scene;
+  cache::Contents first = bundle_contents();
+  add_variant(first, Case::launches, "unchosen");
+  cache::Contents second = bundle_contents();
+  const std::uint32_t small = add_variant(second, Case::launches, "small");
+  for (cache::Rule& rule : second.profiles.at(0).defaults) {
+    if (rule.variant == index_of(Case::launches)) rule.variant = small;
+  }
+  std::vector<Bundle> bundles;
+  for (const cache::Contents* contents : {&first, &second}) {
+    const cache::Bytes bytes = *cache::encode(*contents);
+    bundles.push_back(*Bundle::copy_of({bytes.data(), bytes.size()}));
+  }
+  const Result<Gemm> gemm = Library::create(scene.context, scene.device, bundles)->prepare(too_deep());
+  BOOST_REQUIRE_EQUAL(gemm.status().message(), "");
+  BOOST_TEST(gemm->explanation().variant == "small");
+  BOOST_TEST(gemm->explanation().bundle == 1U);
+}
+
 // The copy of a complex B takes twice B, whatever the variant.
 BOOST_AUTO_TEST_CASE(NothingIsLoadedForAWorkspaceThatDoesNotFit) {
   const Scene scene;

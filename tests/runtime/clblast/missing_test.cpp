@@ -1,0 +1,56 @@
+// CLBAKE_CLBLAST_LIBRARY names a file that is not there: what clbake does not serve is not served, and the log says so.
+#include "clblast/door_scene.hpp"
+#include "clblast/fake_clblast.hpp"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <boost/test/unit_test.hpp>
+#include <fstream>
+#include <iterator>
+
+using namespace clbake::tests;
+using clblast::Layout;
+using clblast::StatusCode;
+using clblast::Transpose;
+
+namespace {
+
+std::string logged() {
+  std::ifstream file(getenv("CLBAKE_CLBLAST_LOG"));
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+StatusCode product_into_its_own_operand() {
+  const Buffers on(1, 1, 1);
+  cl_command_queue q = queue();
+  return clblast::Gemm<float>(Layout::kRowMajor, Transpose::kNo, Transpose::kNo, 1, 1, 1, 1, on.a, 0, 1, on.b, 0, 1, 0,
+                              on.a, 0, 1, &q);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(AProductIntoItsOwnOperandIsNotImplemented) {
+  BOOST_TEST((product_into_its_own_operand() == StatusCode::kNotImplemented));
+  BOOST_TEST((clblast::ClearCache() == StatusCode::kSuccess));
+  const std::string log = logged();
+  BOOST_TEST((log.find("CLBlast: /missing/libclblast.so: cannot open") != std::string::npos), log);
+  BOOST_TEST((log.find("CLBlast: none that has _ZN7clblast4GemmIf") != std::string::npos), log);
+}
+
+// As a plug-in's, which only the plug-in sees.
+BOOST_AUTO_TEST_CASE(TheCacheOfAClblastOpenedByAnotherIsClearedAndFilled) {
+  const char* const fake = getenv("FAKE_CLBLAST");
+  setenv("CLBAKE_CLBLAST_LIBRARY", fake, 1);
+  BOOST_TEST((clblast::ClearCache() == StatusCode::kSuccess));  // opens nothing
+  BOOST_REQUIRE(dlopen(fake, RTLD_LAZY | RTLD_LOCAL));
+  BOOST_TEST((clblast::ClearCache() == kServedByClblast));
+  BOOST_TEST((clblast::FillCache(device().id) == kServedByClblast));
+}
+
+int main(int argc, char** argv) {
+  device();  // skips without one
+  unlink(getenv("CLBAKE_CLBLAST_LOG"));
+  return boost::unit_test::unit_test_main([] { return true; }, argc, argv);
+}
