@@ -1,5 +1,5 @@
-// How a library uses its overlay. Virtual, so that only open_overlay() refers to the implementation: the linker drops it
-// from an application that never calls that.
+// How a library uses its overlay. Virtual, so that only open_overlay() refers to the implementation: the linker drops
+// it from an application that never calls that.
 #pragma once
 
 #include "load/setup.hpp"
