@@ -71,7 +71,7 @@ int dispatch(const Arguments& arguments) {
   if (arguments.empty()) return usage(stderr);
   const std::string& name = arguments[0];
   const Arguments rest(arguments.begin() + 1, arguments.end());
-  if (name == "--help" || name == "-h") return usage(stdout);
+  if (name == "help" || name == "--help" || name == "-h") return usage(stdout);
   if (name == "--version") {
     std::printf("clbake %s\n", CLBAKE_VERSION);
     return kSuccess;

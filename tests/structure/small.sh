@@ -23,10 +23,11 @@ at_most 1400 "$(words README.md)" "words of README.md"
 at_most 1500 "$(words tools/BENCHMARKS.md)" "words of tools/BENCHMARKS.md"
 at_most 2500 "$(words kernels/MEASUREMENTS.md)" "words of kernels/MEASUREMENTS.md"
 
-# A comment's first line: no comment on the line before, or code before it.
-openings=$(sources builder cache kernels runtime tools tests | xargs awk '
-  { own = /^[ \t]*(\/\/|\/\*|\*|#[^a-z])/; before = FNR > 1 && comment; comment = own }
-  (!before || !own) && /(^|[ \t;{(,])(\/\/|\/\*|# ) *(What|Of|Where|Whether)[ ,]/ { print FILENAME ":" FNR ": " $0 }')
+# A comment's first line: no comment on the line before, or code before it. Scripts have comments, too.
+scripts() { git grep -lIE '^#!.*(sh|python3?)$' -- "$@"; }
+openings=$({ sources builder cache kernels runtime tools tests; scripts .ci tools tests; } | sort -u | xargs awk '
+  { own = /^[ \t]*(\/\/|\/\*|\*|#[^a-z!]|""")/; before = FNR > 1 && comment; comment = own }
+  (!before || !own) && /(^|[ \t;{(,])(\/\/|\/\*|# |""") *(What|Of|Where|Whether)[ ,]/ { print FILENAME ":" FNR ": " $0 }')
 at_most 0 "$(printf '%s' "$openings" | grep -c .)" "comments that open with What, Of, Where or Whether"
 [ -z "$openings" ] || printf '%s\n' "$openings"
 exit $bad

@@ -16,7 +16,8 @@ struct BenchDevice {
 };
 
 // The device that --device SPEC selects for the bundle (`device_for`). Also sets the environment in which drivers
-// measure steadily (builder::steady_environment), so call it before anything else that starts OpenCL. Throws Failure.
+// measure steadily (builder::process::steady_environment), so call it before anything else that starts OpenCL. Throws
+// Failure.
 BenchDevice open_device(const Bundle& bundle, const std::string& spec);
 
 // Throws Failure.

@@ -102,14 +102,14 @@ Json measure_file(const std::string& file, std::size_t rounds) {
   const Bundle trusted = trust ? need(trust->admit(bundle)) : bundle;
   Json programs = Json::array();
   for (std::uint32_t i = 0; i < bundle.entry_count(); ++i) {
-    const cache::EntryInfo entry = need(bundle.entry(i));
+    const cache::EntryInfo entry = need(bundle.entry(i), file);
     const auto read_us = [&](const Bundle& from) {
       return median_us(rounds, [&] {
         const Result<cache::EntryInfo> found = from.find_entry(entry.target, entry.variant, entry.form);
         (void)from.program(*found);
       });
     };
-    programs.push_back({{"program", need(bundle.variant(entry.variant)).name},
+    programs.push_back({{"program", need(bundle.variant(entry.variant), file).name},
                         {"target", entry.target},
                         {"compressed", entry.program.dictionary != 0 ? "with a dictionary" : "alone"},
                         {"raw_bytes", entry.program.raw_bytes},
@@ -146,7 +146,7 @@ Json measure_loads(const std::string& file, const std::string& spec, std::size_t
   };
   std::vector<Load> loads;
   for (std::uint32_t i = 0; i < bundle.variant_count(); ++i) {
-    if (bundle.find_entry(target, i)) loads.push_back({need(bundle.variant(i))});
+    if (bundle.find_entry(target, i)) loads.push_back({need(bundle.variant(i), file)});
   }
   if (loads.empty()) throw Failure(file + ": has no program for " + on.device.target.device_name);
   Options options;

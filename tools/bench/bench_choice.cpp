@@ -195,6 +195,11 @@ int bench_choice(const std::vector<std::string>& arguments) {
   }
   check_not_input(times, {file, cli.text("problems")}, "--times");
   const std::vector<Problem> problems = problems_of(cli, kinds);
+  for (const Problem& problem : problems) {
+    if (times.empty() || problem.kind() == kinds.front()) continue;
+    throw UsageError("--times: is for " + builder::kind_name(kinds.front()) + " alone, and --problems has " +
+                     builder::kind_name(problem.kind()));
+  }
 
   const Bundle bundle = open_verified(file);
   const BenchDevice on = open_device(bundle, cli.text("device"));

@@ -147,7 +147,7 @@ std::vector<Peer*> peers_for(GemmBench& bench, const Problem& problem) {
 }
 
 // Adds a row for each peer, or one without a peer, of this variant, or of the profile's choice if the name is empty.
-// What a bundle or a peer does not have is noted in `missing` and left out.
+// Variants and products that a bundle or a peer does not have are noted in `missing` and left out.
 void measure(GemmBench& bench, const Problem& problem, const std::string& variant) {
   std::vector<Entrant> ours = entrants(bench, problem, variant);
   if (ours.empty()) return;

@@ -144,7 +144,7 @@ std::size_t tell_of_dropped(const char* verb, const std::string& file, std::size
 std::vector<builder::Device> selected_devices(const std::string& spec);
 
 // The device to run a bundle on: of those that SPEC selects the first that is a target of the bundle, else the first
-// that programs for another target can serve, else the first. Fails when these are of different targets.
+// that programs for another target can serve, else the first; fails there when SPEC matches several targets.
 builder::Device device_for(const Bundle& bundle, const std::string& spec);
 
 }  // namespace clbake::tool

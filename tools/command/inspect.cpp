@@ -124,7 +124,7 @@ int inspect(const std::vector<std::string>& arguments) {
   cli.add_json();
   if (const auto status = cli.parse(arguments)) return *status;
   const std::string file = cli.file();
-  const Json report = bundle_report(open_verified(file));
+  const Json report = bundle_report(open_verified(file), file);
   if (cli.has("json")) {
     print(report);
     return kSuccess;

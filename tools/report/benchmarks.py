@@ -52,7 +52,7 @@ HEADS = {"application": "driver", "size": "bundle", "open": "entries", "read": "
 
 
 class DataError(Exception):
-    """What is wrong with the data or the page, and where."""
+    """The fault in the data or the page, and its place."""
 
 
 # ---- Data ----
@@ -133,7 +133,7 @@ def shapes_of(row):
 
 
 def newest(rows, key):
-    """Of rows with the same key only those of the newest run."""
+    """The rows, of those with the same key only the newest run's."""
     last = {}
     for row in rows:
         run = (row["at"]["date"], int(row["run"]))
@@ -172,7 +172,7 @@ def text_of(value):
 
 
 def sources(rows):
-    """Where the figures of a table are from."""
+    """The runs and dates that the figures of a table are from."""
     runs = sorted({int(row["run"]) for row in rows})
     dates = sorted({row["at"]["date"] for row in rows})
     span = dates[0] if len(dates) == 1 else f"until {dates[-1]}"
@@ -191,7 +191,7 @@ def ordered(values):
 
 
 def table(corner, cells, used, columns=None):
-    """Of {(row, column): text}, rows and columns as they first appear, made of the rows `used` of the data."""
+    """A table of {(row, column): text}, in the order of first appearance, made of the rows `used` of the data."""
     columns = columns or ordered(column for _, column in cells)
     lines = [[corner, *columns]]
     for title in ordered(row for row, _ in cells):

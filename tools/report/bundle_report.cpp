@@ -115,27 +115,27 @@ void add_fields(const cache::CostModel& model, Json& json) {
 }
 
 template <typename T>
-Json list_json(const Bundle& bundle, const std::vector<T>& items) {
+Json list_json(const Bundle& bundle, const std::string& file, const std::vector<T>& items) {
   Json list = Json::array();
   for (const T& item : items) {
     Json& json = list.emplace_back();
     json = {{"precision", clbake::name(item.precision)},
             {"trans", trans_name(item)},
-            {"variant", need(bundle.variant(item.variant)).name}};
+            {"variant", need(bundle.variant(item.variant), file).name}};
     add_fields(item, json);
   }
   return list;
 }
 
-Json profiles_json(const Bundle& bundle) {
+Json profiles_json(const Bundle& bundle, const std::string& file) {
   Json profiles = Json::array();
   for (std::uint32_t i = 0; i < bundle.profile_count(); ++i) {
-    const cache::Profile profile = need(bundle.profile(i));
+    const cache::Profile profile = need(bundle.profile(i), file);
     profiles.push_back({{"target", profile.target},
                         {"units", profile.units},
-                        {"exceptions", list_json(bundle, profile.exceptions)},
-                        {"models", list_json(bundle, profile.models)},
-                        {"defaults", list_json(bundle, profile.defaults)}});
+                        {"exceptions", list_json(bundle, file, profile.exceptions)},
+                        {"models", list_json(bundle, file, profile.models)},
+                        {"defaults", list_json(bundle, file, profile.defaults)}});
   }
   return profiles;
 }
@@ -153,19 +153,19 @@ Json signatures_json(const Bundle& bundle) {
 
 }  // namespace
 
-Json bundle_report(const Bundle& bundle) {
+Json bundle_report(const Bundle& bundle, const std::string& file) {
   Json targets = Json::array(), summary = Json::array(), entries = Json::array();
   std::vector<TargetCounts> counts(bundle.target_count());
   for (std::uint32_t i = 0; i < bundle.target_count(); ++i) {
-    const Target target = need(bundle.target(i));
+    const Target target = need(bundle.target(i), file);
     targets.push_back(to_json(target));
     counts[i].name = builder::release::target_name(target);
   }
   std::uint64_t bytes = 0, stored = 0;
   std::set<std::uint64_t> seen;  // equal programs are stored, and count, once
   for (std::uint32_t i = 0; i < bundle.entry_count(); ++i) {
-    const cache::EntryInfo entry = need(bundle.entry(i));
-    const cache::Variant variant = need(bundle.variant(entry.variant));
+    const cache::EntryInfo entry = need(bundle.entry(i), file);
+    const cache::Variant variant = need(bundle.variant(entry.variant), file);
     counts[entry.target].add(entry, variant);
     entries.push_back(entry_json(entry, variant));
     bytes += entry.program.raw_bytes;
@@ -184,7 +184,7 @@ Json bundle_report(const Bundle& bundle) {
           {"variants", bundle.variant_count()},
           {"targets", std::move(targets)},
           {"summary", std::move(summary)},
-          {"profiles", profiles_json(bundle)},
+          {"profiles", profiles_json(bundle, file)},
           {"entries", std::move(entries)}};
 }
 

@@ -7,8 +7,8 @@ namespace clbake::tool {
 
 // {"format", "file_bytes", "digest", "signatures": [...], "bytes", "stored_bytes", "ratio", "variants",
 // "targets": [...], "summary": [...], "profiles": [...], "entries": [...]}; a row of "summary" counts the entries of
-// the target with its index. Throws Failure for a wrong record.
-Json bundle_report(const Bundle& bundle);
+// the target with its index. Throws Failure, which names `file`, for a wrong record.
+Json bundle_report(const Bundle& bundle, const std::string& file);
 
 // "16 cost models, 1 exception, 4 defaults", of one of "profiles".
 std::string profile_text(const Json& profile);

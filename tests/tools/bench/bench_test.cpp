@@ -122,6 +122,9 @@ BOOST_AUTO_TEST_CASE(TimesOfListedProblemsAreWritten) {
     const double us = rows.at(m.shape).at("timed").at(tuning.variants[m.variant]);
     BOOST_TEST(m.median_us == us, boost::test_tools::tolerance(1e-3));
   }
+  std::ofstream(problems) << "single nn 16x24x32\n";
+  check_refused(clbake(Arguments{"bench", "choice", baked_bundle()} + listed), 2,
+                {"--times", "single tn", "single nn"});
   const std::string nowhere = directory.path("none/times.csv");
   check_refused(
       clbake({"bench", "choice", baked_bundle(), "--precision", "single", "--sizes", "8", "--times", nowhere}), 1,

@@ -52,6 +52,7 @@ BOOST_AUTO_TEST_CASE(NothingGivenShowsTheUsageAsAFailure) {
   BOOST_TEST(outcome.status == 2);
   BOOST_TEST(outcome.out == "");
   BOOST_TEST(contains(outcome.err, "usage: clbake VERB"));
+  BOOST_TEST(clbake({"help"}).out == clbake({"--help"}).out);
   BOOST_TEST(clbake({"--version"}).out.rfind("clbake ", 0) == 0U);
 }
 

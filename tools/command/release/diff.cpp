@@ -39,11 +39,11 @@ struct BundleRecords {
   Records targets, variants, entries, profiles;
 };
 
-Records variants_of(const Bundle& bundle) {
+Records variants_of(const Bundle& bundle, const std::string& file) {
   Records variants;
   for (std::uint32_t i = 0; i < bundle.variant_count(); ++i) {
-    const cache::Variant v = need(bundle.variant(i));
-    const cache::Source source = need(bundle.source(v.source));
+    const cache::Variant v = need(bundle.variant(i), file);
+    const cache::Source source = need(bundle.source(v.source), file);
     Json launches = Json::array();
     for (const cache::Launch& launch : v.launches) {
       launches.push_back(
@@ -61,10 +61,10 @@ Records variants_of(const Bundle& bundle) {
 }
 
 // The records in the JSON of `inspect`.
-BundleRecords records_of(const Bundle& bundle) {
+BundleRecords records_of(const Bundle& bundle, const std::string& file) {
   BundleRecords all;
-  all.variants = variants_of(bundle);
-  Json report = bundle_report(bundle);
+  all.variants = variants_of(bundle, file);
+  Json report = bundle_report(bundle, file);
   std::vector<std::string> keys, names;
   for (std::uint32_t t = 0; t < bundle.target_count(); ++t) {
     keys.push_back(dumped(report["targets"][t]));
@@ -140,7 +140,7 @@ Json compare(const Cli& cli) {
   Json json;
   for (const std::string& file : cli.files()) {
     bundles.push_back(open_verified(file));
-    records.push_back(records_of(bundles.back()));
+    records.push_back(records_of(bundles.back(), file));
     json[bundles.size() == 1 ? "before" : "after"] = {{"file", file}, {"bytes", bundles.back().size_bytes()}};
   }
   Json differences = Json::array();

@@ -15,7 +15,10 @@ const char* const network_name = "clbake in C";
 
 const char* start_network(cl_context context, cl_device_id device) {
   clbake_code code = clbake_bundle_from_memory(perceptron_clbake, perceptron_clbake_size, &bundle, &error);
-  if (code == CLBAKE_OK) code = clbake_library_create(context, device, &bundle, 1, NULL, &library, &error);
+  clbake_options options;
+  clbake_options_init(&options);
+  options.on_miss = CLBAKE_FAIL;
+  if (code == CLBAKE_OK) code = clbake_library_create(context, device, &bundle, 1, &options, &library, &error);
   if (code == CLBAKE_OK) code = clbake_library_program(library, "softmax", &program, &error);
   if (code != CLBAKE_OK) return error.message;
   softmax = clCreateKernel(clbake_program_get(program), "softmax", NULL);

@@ -1,5 +1,5 @@
 // clbake: three products with their epilogues, and the softmax, all from the bundle inside of the program
-// (clbake_add_bundle in CMakeLists.txt). Nothing compiles.
+// (clbake_add_bundle in CMakeLists.txt). Nothing compiles: a product or program that the bundle lacks is a failure.
 #include "network.h"
 
 #include <perceptron_clbake.h>
@@ -33,7 +33,9 @@ const char* const network_name = "clbake";
 const char* start_network(cl_context context, cl_device_id device) {
   const auto bundle = clbake::Bundle::from_memory({perceptron_clbake, perceptron_clbake_size});
   if (!bundle) return failed(bundle.status());
-  const Result<clbake::Library> library = clbake::Library::create(context, device, {*bundle});
+  clbake::Options options;
+  options.on_miss = clbake::OnMiss::fail;
+  const Result<clbake::Library> library = clbake::Library::create(context, device, {*bundle}, options);
   if (!library) return failed(library.status());
 
   // Programs load side by side: a driver that writes them to its cache (PoCL) mostly waits for the disk.

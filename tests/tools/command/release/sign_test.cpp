@@ -1,4 +1,4 @@
-// `clbake keygen`, `sign`, `digest`, and `verify` with a key; what other verbs say of signatures.
+// `clbake keygen`, `sign`, the digest of `inspect`, and `verify` with a key; what other verbs say of signatures.
 #include "command/release/release_files.hpp"
 
 #include <clbake/builder/release/signing.hpp>
