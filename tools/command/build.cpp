@@ -14,7 +14,7 @@
 namespace clbake::tool {
 namespace {
 
-// What was baked by, for each device; equal ones have equal lists.
+// The profiles that were baked by, for each device; equal ones have equal lists.
 std::set<std::pair<std::string, std::string>> profiles_of(const std::vector<builder::build::BakeList>& bake_lists) {
   std::set<std::pair<std::string, std::string>> profiles;
   for (const builder::build::BakeList& list : bake_lists) {

@@ -203,7 +203,7 @@ def table(corner, cells, used, columns=None):
 def first_result_table(data):
     rows = newest(data["cold"], lambda row: (row["at"]["machine"], row["path"]))
     rows.sort(key=lambda row: list(PATHS).index(row["path"]))
-    machines = ordered(row["at"]["machine"] for row in rows)
+    machines = ordered(row["at"]["machine"] for row in data["cold"])  # newer runs change no column
     cells = {}
     for row in rows:
         title, machine = ", ".join(PATHS[row["path"]]), row["at"]["machine"]

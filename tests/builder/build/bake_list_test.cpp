@@ -46,7 +46,7 @@ Names joined(const std::vector<Names>& parts) {
   return all;
 }
 
-// Of a device of sm_90.
+// The limits of a device of sm_90.
 kernels::DeviceLimits sm_90() {
   kernels::DeviceLimits limits;
   limits.fp64 = limits.images = true;
