@@ -1,6 +1,8 @@
 // Interrupted builds go on where they stopped; what did not change is not done again; what changed is.
 #include "build_fixture.hpp"
 
+#include <clbake/cache/pack.hpp>
+
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
@@ -112,6 +114,19 @@ BOOST_AUTO_TEST_CASE(RebuildWithNothingChangedRunsNoWorker) {
   BOOST_TEST(fixture.calls().empty());
   BOOST_TEST((read_file(fixture.options.output) == uninterrupted_bundle()));
   BOOST_TEST((fixture.files() == std::vector<std::string>{"gemm.clbake"}));
+}
+
+BOOST_AUTO_TEST_CASE(ASignedBundleThatDoesNotChangeStaysSigned) {
+  BuildFixture fixture;
+  BOOST_REQUIRE_EQUAL(outcome(fixture.build()), "ok");
+  const std::string plain = read_file(fixture.options.output);
+  const Result<cache::Bytes> with =
+      cache::with_signatures({reinterpret_cast<const std::uint8_t*>(plain.data()), plain.size()}, {cache::Signature()});
+  if (!with) return;  // built without libsodium
+  const std::string with_signature(with->begin(), with->end());
+  write_file(fixture.options.output, with_signature);
+  BOOST_REQUIRE_EQUAL(outcome(fixture.build()), "ok");
+  BOOST_TEST((read_file(fixture.options.output) == with_signature));
 }
 
 BOOST_AUTO_TEST_CASE(FreshTakesNothingOverFromAnInterruptedBuild) {
