@@ -28,7 +28,7 @@
 //
 // A tile is transposed on its way into local memory where the operand's neighbours lie along k. All data
 // movement and arithmetic of a work-item is in four functions: load_tile (global memory to registers), store_tile
-// (registers to local memory), load_fragments (local memory to registers) and multiply.
+// (registers to local memory; both in tile_loads.cl), load_fragments (local memory to registers) and multiply.
 //
 //   ML, NL        rows and columns of C per work-group, which has NL/NS x ML/MS work-items
 //   KL            depth of the tiles in local memory
