@@ -94,7 +94,7 @@ Status with_scalars(const clbake_scalars* scalars, std::size_t count, const One&
 
 // Throws Refused unless the value is from `first` to `last`: in C an enumerator may be any number.
 template <typename Enum>
-void check_enumerator(Enum value, int first, int last, Argument argument, const std::string& message) {
+void check_enumerator(const Enum& value, int first, int last, Argument argument, const std::string& message) {
   const int n = number(value);
   if (n < first || n > last) throw Refused{{argument, message}};
 }
