@@ -103,7 +103,7 @@ class CudaPeer : public Peer {
   const void* one() const { return in_double() ? static_cast<const void*>(double_one_) : single_one_; }
   const void* zero() const { return zero_; }
 
-  const CudaRuntime cuda_;
+  const CudaRuntime cuda_{};
   Problem problem_;
   Handle a_, b_, c_;
 
