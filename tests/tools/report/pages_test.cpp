@@ -20,7 +20,7 @@ constexpr int kNarrow = 400;  // CSS pixels
 
 ShownPage shown(const std::string& html) {
   ShownPage page = shown_in_browser(html, kNarrow);
-  BOOST_TEST(page.complaints.empty(), page.complaints.front());
+  for (const std::string& complaint : page.complaints) BOOST_ERROR(complaint);
   BOOST_TEST(page.width == kNarrow);
   BOOST_TEST(page.needed <= kNarrow);
   return page;
