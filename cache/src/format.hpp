@@ -1,4 +1,16 @@
-// The constants of FORMAT.md, version 1.0.
+// The constants of FORMAT.md, version 1.0, and the reasons for the layout of bundles.
+//
+// A bundle is opened in every process that multiplies matrices, and most processes use a few of its entries. So opening
+// reads a header and a table of at most ten sections; records have a fixed size, are used in place and verified when
+// they are used, not before.
+//
+// - All records lie in front of what they point to: a search touches one cache line of each record, and nothing else.
+// - Small and hot bodies are stored as they are: targets are compared in place, and the first use of a variant must not
+//   pay for decompression. Sources, profiles and programs are zstd frames.
+// - The dictionary of a program is another program of the bundle, so it costs no bytes. It has none itself: one entry
+//   takes at most two decompressions.
+// - XXH64 finds damage, not malice. A reader nevertheless checks every size and offset before it uses it. Against
+//   malice the index, which lies in front, is signed, and each blob is compared with its digest when it is used.
 #pragma once
 
 #include <clbake/gemm_kind.hpp>
