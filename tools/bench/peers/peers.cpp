@@ -33,7 +33,10 @@ std::vector<float> random_floats(std::size_t count) {
 
 std::unique_ptr<Peer> make_peer(const std::string& name) {
   constexpr std::pair<const char*, std::unique_ptr<Peer> (*)()> kPeers[] = {
-      {"openblas", make_openblas}, {"clblast", make_clblast}, {"cublas", make_cublas}, {"cublaslt", make_cublaslt}};
+      {"openblas", make_openblas},
+      {"clblast", [] { return make_clblast({}); }},
+      {"cublas", make_cublas},
+      {"cublaslt", make_cublaslt}};
   for (const auto& [known, make] : kPeers) {
     if (name == known) return make();
   }
