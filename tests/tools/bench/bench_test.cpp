@@ -168,6 +168,7 @@ BOOST_AUTO_TEST_CASE(ClblastGetsTheParametersOfItsTuners) {
   };
   BOOST_TEST(json_of(bench(gemm + "," + routine)).at("rows").at(0).at("peer") == "clblast");
   BOOST_TEST(read_file(directory.path("log")) == "Xgemm 32 KWG=32 PRECISION=32\nGemmRoutine 64 XGEMM_MIN=0\n");
+  check_refused(bench(directory.path("")), 1, {directory.path(""), "Is a directory"});
   check_refused(bench(bad), 1, {bad, "best_parameters: 'KWG=3x' is not NAME=NUMBER"});
   environment.emplace_back("FAKE_CLBLAST_REFUSES", "1");
   check_refused(bench(gemm), 1, {"clblast: refuses the parameters for Xgemm in 32 bits"});

@@ -110,7 +110,8 @@ constexpr std::pair<const char*, const char*> kTunedKernels[] = {
 // A file that one of CLBlast's tuners wrote, with "best_parameters" as "KWG=32 MWG=64". Throws Failure.
 TunedParameters read_parameters(const std::string& path) {
   std::ifstream file(path == "-" ? "/dev/stdin" : path);
-  if (!file) throw Failure(path + ": cannot open: " + std::strerror(errno));
+  file.peek();  // a directory can be opened, and fails here
+  if (!file.is_open() || file.bad()) throw Failure(path + ": cannot read: " + std::strerror(errno));
   const Json json = Json::parse(file, nullptr, false);
   const auto text = [&](const char* field) {
     if (json.is_object() && json.contains(field) && json[field].is_string()) return json[field].get<std::string>();
