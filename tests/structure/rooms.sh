@@ -42,6 +42,7 @@ while IFS=: read -r file include; do
       part=${file#tests/} && part=${part%%/*}
       roots="tests tests/$part $(dirname "$file") $part/src tools tests/cache tests/builder" ;;
     tests/*) roots=tests ;;
+    runtime/layer/*) roots=runtime/layer ;;
     tools/*) roots="tools $(dirname "$file")" ;;
     *) roots="${file%%/src/*}/src" ;;
   esac

@@ -1,0 +1,153 @@
+#include "learn/sender.hpp"
+
+#include <clbake/exceptions_to_status.hpp>
+#include "learn/start_learner.hpp"
+
+#include <limits.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <mutex>
+#include <utility>
+
+namespace clbake::learn {
+namespace {
+
+constexpr int kMaxStarts = 32;  // of learners by one process; each ends when the program has been silent for a while
+
+// In a child that the program forked, the lock of a thread that does not exist there may stay.
+constexpr std::chrono::milliseconds kLongestWait{200};
+
+Status failure(const char* step) { return {Code::io, std::string(step) + ": " + std::strerror(errno)}; }
+
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (number_ >= 0) close(number_);
+  }
+  int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
+Status write_all(int file, const std::string& bytes) {
+  for (std::size_t done = 0; done < bytes.size();) {
+    const ssize_t wrote = write(file, bytes.data() + done, bytes.size() - done);
+    if (wrote < 0 && errno != EINTR) return failure("the learner's message");
+    if (wrote > 0) done += static_cast<std::size_t>(wrote);
+  }
+  return {};
+}
+
+// One byte that carries the file. 0, or the error.
+int send_file(int socket, int file) {
+  char byte = 0;
+  iovec data = {&byte, 1};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof file)] = {};
+  msghdr message = {};
+  message.msg_iov = &data;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  cmsghdr* const header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(sizeof file);
+  std::memcpy(CMSG_DATA(header), &file, sizeof file);
+  return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? errno : 0;
+}
+
+bool is_gone(int error) { return error == EPIPE || error == ECONNRESET || error == ENOTCONN; }
+
+std::string working_directory() {
+  char path[PATH_MAX];
+  return getcwd(path, sizeof path) ? std::string(path) : std::string();
+}
+
+}  // namespace
+
+// Every message is a file in memory, whose descriptor goes through the socket: so a message of any size is sent at once
+// or not at all, and the socket holds hundreds of them before a learner has started to read.
+struct Sender::State {
+  explicit State(SenderSettings given) : settings(std::move(given)) {}
+  ~State() { forget_socket(); }
+
+  // False after a program closed all files that it does not know and opened others: the number is that of another one.
+  bool is_ours() const {
+    struct stat now = {};
+    return socket >= 0 && fstat(socket, &now) == 0 && now.st_dev == identity.st_dev && now.st_ino == identity.st_ino;
+  }
+
+  void forget_socket() {
+    if (is_ours()) close(socket);
+    socket = -1;
+  }
+
+  Status start() {
+    forget_socket();
+    const Result<int> started = starts < kMaxStarts ? start_learner(settings) : Status(Code::io, "too many learners");
+    ++starts;
+    given_up = !started;
+    if (!started) return started.status();
+    socket = *started;
+    return fstat(socket, &identity) == 0 ? Status() : failure("the learner's socket");
+  }
+
+  Status deliver(int file) {
+    if (is_ours()) {
+      const int error = send_file(socket, file);
+      if (error == 0) return {};
+      if (!is_gone(error)) return {Code::io, std::string("the learner is busy: ") + std::strerror(error)};
+    }
+    const Status started = start();
+    if (!started) return started;
+    const int error = send_file(socket, file);
+    return error == 0 ? Status() : Status(Code::io, std::string("the learner's socket: ") + std::strerror(error));
+  }
+
+  Status send(Request request) {
+    if (request.directory.empty()) request.directory = working_directory();
+    const Result<std::string> message = encode(request);
+    if (!message) return message.status();
+    const std::unique_lock<std::timed_mutex> lock(mutex, kLongestWait);
+    if (!lock) return {Code::io, "the learner is being started"};
+    if (given_up) return {};
+    const Descriptor file(memfd_create("clbake-learn", MFD_CLOEXEC));
+    if (file.number() < 0) return failure("the learner's message");
+    const Status written = write_all(file.number(), *message);
+    return written ? deliver(file.number()) : written;
+  }
+
+  const SenderSettings settings;
+  std::timed_mutex mutex;
+  int socket = -1;
+  struct stat identity = {};
+  int starts = 0;
+  bool given_up = false;
+};
+
+std::string find_learner(const std::string& directory) {
+  for (const char* const place : {"/clbake", "/../bin/clbake", "/../../bin/clbake"}) {
+    std::string path = directory + place;
+    if (access(path.c_str(), X_OK) == 0) return path;
+  }
+  return {};
+}
+
+Sender::Sender(SenderSettings settings) : state_(std::make_unique<State>(std::move(settings))) {}
+
+Sender::~Sender() = default;
+
+Status Sender::send(Request request) noexcept {
+  return exceptions_to_status([&] { return state_->send(std::move(request)); });
+}
+
+}  // namespace clbake::learn

@@ -1,0 +1,11 @@
+// The start of the learner's process.
+#pragma once
+
+#include "learn/sender.hpp"
+
+namespace clbake::learn {
+
+// Starts the learner and returns the program's end of its socket, which is closed on exec. Fails with io.
+Result<int> start_learner(const SenderSettings& settings);
+
+}  // namespace clbake::learn
