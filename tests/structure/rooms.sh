@@ -43,6 +43,7 @@ while IFS=: read -r file include; do
       roots="tests tests/$part $(dirname "$file") $part/src tools tests/cache tests/builder" ;;
     tests/*) roots=tests ;;
     runtime/layer/*) roots=runtime/layer ;;
+    runtime/layer/*) roots="runtime/layer runtime/src" ;;
     tools/*) roots="tools $(dirname "$file")" ;;
     *) roots="${file%%/src/*}/src" ;;
   esac

@@ -1,0 +1,206 @@
+#include "settings.hpp"
+
+#include <clbake/overlay.hpp>
+
+#include "log.hpp"
+
+#include <dlfcn.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <map>
+
+namespace clbake::layer {
+namespace {
+
+Settings& the_settings() {
+  static auto& settings = *new Settings;
+  return settings;
+}
+
+constexpr const char* kNames[] = {"CLBAKE_BUNDLE", "CLBAKE_OVERLAY", "CLBAKE_LEARN", "CLBAKE_LOG",
+                                  "CLBAKE_RECORD", "CLBAKE_LEARNER", "CLBAKE_TRUST", "CLBAKE_POCL_MEMORY"};
+
+std::string folder_of(const std::string& file) { return file.substr(0, file.rfind('/') + 1); }
+
+// With the folder in front, unless the path is absolute.
+std::string absolute(const std::string& path, const std::string& folder) {
+  return path.empty() || path[0] == '/' ? path : folder + path;
+}
+
+std::string working_folder() {
+  char path[PATH_MAX];
+  return ::getcwd(path, sizeof path) ? std::string(path) + "/" : std::string();
+}
+
+// The folder of the file that this code is in.
+std::string layer_folder() {
+  static const char here = 0;
+  Dl_info info = {};
+  if (dladdr(&here, &info) == 0 || !info.dli_fname) return {};
+  return absolute(folder_of(info.dli_fname), working_folder());
+}
+
+std::string program_folder() {
+  char path[PATH_MAX];
+  const ssize_t size = ::readlink("/proc/self/exe", path, sizeof path);
+  return size <= 0 ? std::string() : folder_of(std::string(path, static_cast<std::size_t>(size)));
+}
+
+bool is_file(const std::string& path) {
+  struct stat info = {};
+  return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode);
+}
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> parts;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(':', at), text.size());
+    if (end > at) parts.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return parts;
+}
+
+std::string trimmed(const std::string& text) {
+  const char* blanks = " \t\r";
+  const std::size_t begin = text.find_first_not_of(blanks);
+  return begin == std::string::npos ? std::string() : text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
+}
+
+// What was given for a setting, and the folder that its relative paths begin at.
+struct Given {
+  std::string value;
+  std::string folder;
+};
+
+class Reader {
+ public:
+  // The lines "name = value" of a file; '#' begins a comment line.
+  void read_file(const std::string& path) {
+    struct stat info = {};
+    std::ifstream file(path);
+    if (!file || ::stat(path.c_str(), &info) != 0) return complain(path + ": cannot be read");
+    // The file names programs to run and code to load.
+    const bool ours = info.st_uid == 0 || info.st_uid == ::geteuid();
+    if (!ours || (info.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+      return complain(path + ": not used, as users other than its owner can write to it, or it is another user's");
+    }
+    std::string line;
+    for (unsigned number = 1; std::getline(file, line); ++number) {
+      line = trimmed(line);
+      if (line.empty() || line[0] == '#') continue;
+      const std::size_t equals = line.find('=');
+      const std::string name = trimmed(line.substr(0, equals));
+      if (equals == std::string::npos || !is_name(name)) {
+        complain(path + ", line " + std::to_string(number) + ": '" + name + "' is not a setting");
+      } else {
+        given_[name] = {trimmed(line.substr(equals + 1)), absolute(folder_of(path), working_folder())};
+      }
+    }
+  }
+
+  void read_environment() {
+    for (const char* name : kNames) {
+      if (const char* value = ::secure_getenv(name)) given_[name] = {value, working_folder()};
+    }
+  }
+
+  std::string text(const char* name, const char* otherwise = "") const {
+    const auto found = given_.find(name);
+    return found == given_.end() || found->second.value.empty() ? otherwise : found->second.value;
+  }
+
+  std::string path(const char* name) const {
+    const auto found = given_.find(name);
+    return found == given_.end() ? std::string() : absolute(found->second.value, found->second.folder);
+  }
+
+  std::vector<std::string> paths(const char* name) const {
+    const auto found = given_.find(name);
+    if (found == given_.end()) return {};
+    std::vector<std::string> all = split(found->second.value);
+    for (std::string& one : all) one = absolute(one, found->second.folder);
+    return all;
+  }
+
+  // The index of the value among the words; 0 if it is none of them, or was not given.
+  std::size_t choice(const char* name, std::initializer_list<const char*> words) {
+    const std::string value = text(name, *words.begin());
+    std::size_t index = 0;
+    std::string all;
+    for (const char* word : words) {
+      if (value == word) return index;
+      ++index;
+      all += std::string(all.empty() ? "" : ", ") + word;
+    }
+    complain(std::string(name) + ": '" + value + "' is none of " + all);
+    return 0;
+  }
+
+  void complain(std::string message) { complaints_.push_back(std::move(message)); }
+  const std::vector<std::string>& complaints() const { return complaints_; }
+
+ private:
+  static bool is_name(const std::string& name) {
+    for (const char* known : kNames) {
+      if (name == known) return true;
+    }
+    return false;
+  }
+
+  std::map<std::string, Given> given_;
+  std::vector<std::string> complaints_;  // kept until the log is open
+};
+
+void find_file(Reader& reader) {
+  if (const char* named = ::secure_getenv("CLBAKE_CONFIG")) return reader.read_file(named);
+  for (const std::string& folder : {program_folder(), layer_folder()}) {
+    if (!folder.empty() && is_file(folder + "clbake.conf")) return reader.read_file(folder + "clbake.conf");
+  }
+}
+
+std::string overlay_of(Reader& reader) {
+  if (reader.text("CLBAKE_OVERLAY") == "off") return {};
+  const std::string named = reader.path("CLBAKE_OVERLAY");
+  if (!named.empty()) return named;
+  const Result<std::string> cache = user_cache_directory("layer");
+  if (!cache) reader.complain("no overlay: " + cache.status().message());
+  return cache ? *cache : std::string();
+}
+
+std::string learner_of(const Reader& reader) {
+  const std::string named = reader.path("CLBAKE_LEARNER");
+  if (!named.empty()) return named;
+  for (const char* beside : {"clbake", "../bin/clbake", "../../bin/clbake"}) {
+    const std::string path = layer_folder() + beside;
+    if (is_file(path)) return path;
+  }
+  return {};
+}
+
+}  // namespace
+
+const Settings& settings() { return the_settings(); }
+
+void read_settings() {
+  Reader reader;
+  find_file(reader);
+  reader.read_environment();
+  Settings& s = the_settings();
+  s.bundles = reader.paths("CLBAKE_BUNDLE");
+  s.learn = static_cast<Learn>(reader.choice("CLBAKE_LEARN", {"on", "read-only", "off"}));
+  if (s.learn != Learn::off) s.overlay = overlay_of(reader);
+  s.record = reader.path("CLBAKE_RECORD");
+  s.learner = learner_of(reader);
+  s.trust = split(reader.text("CLBAKE_TRUST"));
+  s.pocl_memory = reader.choice("CLBAKE_POCL_MEMORY", {"off", "on"}) == 1;
+  const bool to_stderr = reader.text("CLBAKE_LOG") == "stderr";
+  open_log(to_stderr ? "stderr" : reader.path("CLBAKE_LOG"));
+  for (const std::string& complaint : reader.complaints()) log(complaint);
+}
+
+}  // namespace clbake::layer

@@ -1,0 +1,33 @@
+// The layer's settings: environment variables, or lines of a file. LAYER.md lists them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace clbake::layer {
+
+enum class Learn {
+  on,         // the overlay serves, and what the driver has to compile is added to it
+  read_only,  // the overlay serves
+  off,        // bundles alone serve
+};
+
+struct Settings {
+  std::vector<std::string> bundles;  // files
+  std::string overlay;               // directory; empty: none
+  Learn learn = Learn::on;
+  std::string record;              // directory of a new recording; empty: serve
+  std::string learner;             // path of the `clbake` command; empty: it was not found
+  std::vector<std::string> trust;  // public keys: bundles that none of them signed serve nothing. Empty: all may serve
+  bool pocl_memory = false;        // give PoCL a private cache folder in memory
+
+  bool serves() const { return !bundles.empty() || !overlay.empty(); }
+};
+
+// Reads the settings and opens the log. Called once, before any other thread can use the layer. A setting that is wrong
+// counts as not given; the log says so. May throw std::bad_alloc.
+void read_settings();
+
+const Settings& settings();
+
+}  // namespace clbake::layer
