@@ -40,7 +40,7 @@ while IFS=: read -r file include; do
     tests/fuzz/*) roots="tests tests/fuzz cache/src runtime/src builder/src tools" ;;
     tests/*/*)
       part=${file#tests/} && part=${part%%/*}
-      roots="tests tests/$part $(dirname "$file") $part/src tools tests/cache tests/builder" ;;
+      roots="tests tests/$part $(dirname "$file") $part/src runtime/layer tools tests/cache tests/builder" ;;
     tests/*) roots=tests ;;
     runtime/layer/*) roots=runtime/layer ;;
     runtime/layer/*) roots="runtime/layer runtime/src" ;;
