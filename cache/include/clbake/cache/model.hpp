@@ -3,6 +3,7 @@
 
 #include <clbake/gemm_kind.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -17,6 +18,9 @@ struct ByteView {
 };
 
 using Bytes = std::vector<std::uint8_t>;
+
+// BLAKE2b of all that an application gives for a program: clbake/program_text.hpp.
+using ContentDigest = std::array<std::uint8_t, 32>;
 
 // The device and driver that a program was made for. Two targets are equal only if all fields are. The texts are the
 // driver's own, without surrounding blanks: FORMAT.md, "Fields of a target".

@@ -1,0 +1,298 @@
+#include <clbake/includes.hpp>
+
+#include <sys/stat.h>
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+
+namespace clbake::includes {
+namespace {
+
+constexpr std::size_t kMostFiles = 4096;
+constexpr std::size_t kMostBytes = std::size_t{64} << 20;  // all files together
+
+// ---- Names of files ----
+
+// "a/b/" of "a/b/c.h"; empty without a folder.
+std::string folder_of(const std::string& name) { return name.substr(0, name.rfind('/') + 1); }
+
+// The content of a regular file; nothing if there is none that can be read.
+std::optional<std::string> read_file(const std::string& path) {
+  struct stat info = {};
+  if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), std::fclose);
+  if (!file) return std::nullopt;
+  std::string text;
+  char part[16384];
+  for (std::size_t size = 1; size > 0 && text.size() <= kMostBytes;) {
+    size = std::fread(part, 1, sizeof part, file.get());
+    text.append(part, size);
+  }
+  return std::ferror(file.get()) != 0 ? std::nullopt : std::optional<std::string>(std::move(text));
+}
+
+// ---- Options ----
+
+// The next option, as it is and without quotes; false at the end.
+bool next_option(std::string_view& left, std::string& raw, std::string& plain) {
+  constexpr std::string_view separators = " \t\r\v\f\n";
+  left.remove_prefix(std::min(left.find_first_not_of(separators), left.size()));
+  raw.clear();
+  plain.clear();
+  char quote = 0;
+  std::size_t i = 0;
+  for (; i < left.size() && (quote != 0 || separators.find(left[i]) == std::string_view::npos); ++i) {
+    const char c = left[i];
+    if (c == '\\' && i + 1 < left.size() && quote != '\'') {
+      plain += left[++i];
+    } else if (c == quote) {
+      quote = 0;
+    } else if (quote == 0 && (c == '"' || c == '\'')) {
+      quote = c;
+    } else {
+      plain += c;
+    }
+  }
+  raw = left.substr(0, i);
+  left.remove_prefix(i);
+  return !raw.empty();
+}
+
+bool includes_otherwise(const std::string& option) {
+  return option[0] == '@' || option.rfind("-i", 0) == 0 || option.rfind("--include", 0) == 0;
+}
+
+// ---- Directives ----
+
+// A backslash at the end of a line continues it.
+std::string with_joined_lines(std::string_view text) {
+  std::string lines;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find("\\\n", begin), text.size());
+    lines.append(text.substr(begin, end - begin));
+    begin = end + 2;
+  }
+  return lines;
+}
+
+// Saves most programs the rest.
+bool may_include(std::string_view text) {
+  std::string joined;
+  if (text.find("\\\n") != std::string_view::npos) text = joined = with_joined_lines(text);
+  const auto has = [&](std::string_view word) { return text.find(word) != std::string_view::npos; };
+  return has("include") || has("import") || has("embed");
+}
+
+// The names in __has_include(...), which only asks for a file.
+void add_asked_for(std::string_view rest, std::vector<std::string>& all) {
+  constexpr std::string_view word = "__has_include";
+  for (std::size_t at = rest.find(word); at != std::string_view::npos; at = rest.find(word, at + 1)) {
+    const std::size_t begin = rest.find('(', at), end = rest.find(')', at);
+    if (begin < end && end != std::string_view::npos) {
+      all.emplace_back(trimmed(rest.substr(begin + 1, end - begin - 1)));
+    }
+  }
+}
+
+class Scanner {
+ public:
+  Scanner(const Options& options, Files& files) : options_(options), files_(files) {
+    for (const std::string& definition : options.definitions) macros_.define_option(definition);
+  }
+
+  Status run(std::string_view text) {
+    if (files_.empty() && !may_include(text)) return {};
+    for (const auto& [name, content] : files_) scan({folder_of(name), {}, false}, content);
+    scan({{}, {}, true}, text);
+    // A macro may be defined in any file: until nothing new comes.
+    std::size_t macros = 0, directives = 0;
+    do {
+      macros = macros_.size();
+      directives = directives_.size();
+      for (std::size_t i = 0; i < directives_.size(); ++i) {
+        const auto directive = directives_[i];
+        const Result<std::vector<Name>> names = macros_.names(directive.second);
+        if (!names) return names.status();
+        for (const Name& name : *names) {
+          if (Status added = add(directive.first, name); !added) return added;
+        }
+      }
+    } while (macros != macros_.size() || directives != directives_.size());
+    return {};
+  }
+
+ private:
+  // A text that includes others.
+  struct Includer {
+    std::string folder;   // of its name, with a slash at the end
+    std::string on_disk;  // folder of its file
+    bool is_first = false;
+
+    bool operator<(const Includer& other) const {
+      return std::tie(folder, on_disk, is_first) < std::tie(other.folder, other.on_disk, other.is_first);
+    }
+  };
+
+  void scan(const Includer& includer, std::string_view text) {
+    const std::string lines = with_joined_lines(without_comments(text));
+    std::vector<std::string> found;
+    for (std::size_t begin = 0; begin < lines.size();) {
+      const std::size_t end = std::min(lines.find('\n', begin), lines.size());
+      Directive directive = directive_of(std::string_view(lines).substr(begin, end - begin));
+      begin = end + 1;
+      const std::string& word = directive.word;
+      if (word == "define") macros_.define(directive.rest);
+      if (word == "if" || word == "elif") add_asked_for(directive.rest, found);
+      if (word == "include" || word == "include_next" || word == "import" || word == "embed") {
+        found.push_back(std::move(directive.rest));
+      }
+    }
+    for (std::string& rest : found) directives_.emplace_back(includer, std::move(rest));
+  }
+
+  // Adds the file that the name means, if there is one.
+  Status add(const Includer& includer, const Name& name) {
+    if (!seen_.insert({includer, name.name + (name.quoted ? '"' : '>')}).second) return {};
+    if (name.name[0] == '/') return add_file(name.name, name.name).status();
+    if (name.quoted && !includer.is_first) {
+      const std::string beside = plain_name(includer.folder + name.name);
+      if (includer.on_disk.empty() && files_.count(beside) != 0) return {};
+      if (!includer.on_disk.empty()) {
+        const Result<bool> added = add_file(beside, includer.on_disk + name.name);
+        if (!added || *added) return added.status();
+      }
+    }
+    const std::string key = plain_name(name.name);
+    bool is_found = files_.count(key) != 0;
+    for (const std::string& folder : options_.folders) {
+      const Result<bool> added = add_file(key, folder + "/" + name.name);
+      if (!added) return added.status();
+      if (*added) is_found = true;
+      if (*added) break;
+    }
+    // Some compilers look in the working directory, others do not.
+    if (is_found && !includer.is_first) return {};
+    return add_file(key, name.name).status();
+  }
+
+  // Returns false if there is no such file.
+  Result<bool> add_file(const std::string& name, const std::string& path) {
+    std::optional<std::string> text = read_file(path);
+    if (!text) return false;
+    const auto [known, is_new] = files_.emplace(name, *text);
+    if (!is_new && known->second != *text) {
+      return {Argument::other, "'" + name + "' to include may be either of two different files, one of them " + path};
+    }
+    bytes_ += text->size();
+    if (files_.size() > kMostFiles || bytes_ > kMostBytes) {
+      return {Argument::other, "the files to include are too many or too large: more than 4096, or 64 MiB"};
+    }
+    const Includer file{folder_of(name), path.find('/') == std::string::npos ? "./" : folder_of(path), false};
+    if (is_new || scanned_.insert(path).second) scan(file, *text);
+    scanned_.insert(path);
+    return true;
+  }
+
+  const Options& options_;
+  Files& files_;
+  Macros macros_;
+  std::vector<std::pair<Includer, std::string>> directives_;  // what stands behind the word
+  std::set<std::pair<Includer, std::string>> seen_;
+  std::set<std::string> scanned_;  // paths
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t begin = std::min(text.find_first_not_of(kBlanks), text.size());
+  return text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin);
+}
+
+std::string plain_name(const std::string& name) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin <= name.size();) {
+    const std::size_t end = std::min(name.find('/', begin), name.size());
+    std::string part = name.substr(begin, end - begin);
+    begin = end + 1;
+    if (part.empty() || part == ".") continue;
+    if (part == ".." && !parts.empty() && parts.back() != "..") {
+      parts.pop_back();
+    } else {
+      parts.push_back(std::move(part));
+    }
+  }
+  std::string result = !name.empty() && name[0] == '/' ? "/" : "";
+  for (const std::string& part : parts) result += (result.empty() || result == "/" ? "" : "/") + part;
+  return result;
+}
+
+std::string without_comments(std::string_view lines) {
+  std::string text;
+  for (const char c : lines) {
+    if (c == '\n') text.resize(text.find_last_not_of(kBlanks) + 1);
+    text += c;
+  }
+  enum { code, line_comment, block_comment, quoted } state = code;
+  char quote = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i], next = i + 1 < text.size() ? text[i + 1] : '\0';
+    if (state == quoted) {
+      if (c == '\\') ++i;
+      if (c == quote || c == '\n') state = code;
+      continue;
+    }
+    const bool ends = state == block_comment && c == '*' && next == '/';
+    if (state == line_comment && c == '\n' && text[i - 1] != '\\') state = code;
+    if (state == code && c == '/' && next == '/') state = line_comment;
+    if (state == code && c == '/' && next == '*') text[i] = ' ', text[++i] = ' ', state = block_comment;
+    if (state == code && (c == '"' || c == '\'')) quote = c, state = quoted;
+    if (state == block_comment && c != '\n') text[i] = ' ';
+    if (state == line_comment && c != '\n' && !(c == '\\' && next == '\n')) text[i] = ' ';
+    if (ends) text[++i] = ' ', state = code;
+  }
+  return text;
+}
+
+Directive directive_of(std::string_view line) {
+  std::string_view text = trimmed(line);
+  std::size_t mark = 0;
+  for (const std::string_view spelling : {"#", "%:", "?\?="}) {
+    if (text.substr(0, spelling.size()) == spelling) mark = spelling.size();
+  }
+  if (mark == 0) return {};
+  text = trimmed(text.substr(mark));
+  const std::size_t end = std::min(text.find_first_not_of("abcdefghijklmnopqrstuvwxyz_"), text.size());
+  return {std::string(text.substr(0, end)), std::string(trimmed(text.substr(end)))};
+}
+
+Result<Options> read_options(std::string_view options) {
+  Options read;
+  std::string raw, plain;
+  while (next_option(options, raw, plain)) {
+    const std::string kind = plain.substr(0, 2);
+    if (includes_otherwise(plain)) return {Argument::options, "the option " + raw + " includes files"};
+    if (kind == "-I" || kind == "-D") {
+      std::string all = raw, value = plain.substr(2);
+      if (value.empty() && next_option(options, raw, plain)) {
+        all += " " + raw;
+        value = plain;
+      }
+      (kind == "-I" ? read.folders : read.definitions).push_back(std::move(value));
+      if (kind == "-I") continue;
+      raw = std::move(all);
+    }
+    read.others += (read.others.empty() ? "" : " ") + raw;
+  }
+  return read;
+}
+
+Status add_included(std::string_view text, const Options& options, Files& files) {
+  return Scanner(options, files).run(text);
+}
+
+}  // namespace clbake::includes

@@ -1,0 +1,157 @@
+#include <clbake/cache/blake2b.hpp>
+#include <clbake/exceptions_to_status.hpp>
+#include <clbake/includes.hpp>
+#include <clbake/program_text.hpp>
+
+#include <cstring>
+#include <utility>
+
+namespace clbake {
+namespace {
+
+// In front of what is not a plain source. No OpenCL C begins so.
+constexpr std::string_view kMark =
+    "\x01"
+    "clbake program ";
+constexpr char kTextVersion = '1';
+constexpr std::size_t kDeepest = 16;  // parts of parts
+
+std::string joined_sources(const ProgramText& program) {
+  std::string text;
+  for (const std::string& source : program.sources) text += source;
+  return text;
+}
+
+void append(std::string& out, std::uint64_t number) {
+  for (int i = 0; i < 8; ++i) out += static_cast<char>(number >> (8 * i) & 0xff);
+}
+
+void append(std::string& out, const std::string& text) {
+  append(out, text.size());
+  out += text;
+}
+
+void append_fields(std::string& out, const ProgramText& program) {
+  append(out, joined_sources(program));
+  append(out, program.il);
+  append(out, program.options);
+  append(out, program.headers.size());
+  for (const ProgramText::Header& header : program.headers) append(out, header.name), append(out, header.text);
+  append(out, program.parts.size());
+  for (const ProgramText& part : program.parts) append_fields(out, part);
+}
+
+// Reads what append_fields wrote.
+class TextDecoder {
+ public:
+  explicit TextDecoder(std::string_view bytes) : left_(bytes) {}
+
+  bool read(ProgramText& program, std::size_t deep = 0) {
+    std::string source;
+    std::uint64_t headers = 0, parts = 0;
+    if (deep > kDeepest || !read(source) || !read(program.il) || !read(program.options) || !read(headers)) return false;
+    if (!source.empty()) program.sources = {std::move(source)};
+    for (std::uint64_t i = 0; i < headers; ++i) {
+      ProgramText::Header& header = program.headers.emplace_back();
+      if (!read(header.name) || !read(header.text)) return false;
+    }
+    if (!read(parts)) return false;
+    for (std::uint64_t i = 0; i < parts; ++i) {
+      if (!read(program.parts.emplace_back(), deep + 1)) return false;
+    }
+    return true;
+  }
+
+  bool at_end() const { return left_.empty(); }
+
+ private:
+  bool read(std::uint64_t& number) {
+    if (left_.size() < 8) return false;
+    for (int i = 0; i < 8; ++i) number |= std::uint64_t{static_cast<unsigned char>(left_[i])} << (8 * i);
+    left_.remove_prefix(8);
+    return true;
+  }
+
+  bool read(std::string& text) {
+    std::uint64_t size = 0;
+    if (!read(size) || size > left_.size()) return false;
+    text = left_.substr(0, size);
+    left_.remove_prefix(size);
+    return true;
+  }
+
+  std::string_view left_;
+};
+
+Result<ProgramText> contained(const ProgramText& program, std::size_t deep) {
+  if (deep > kDeepest) return {Argument::other, "programs are linked of programs more than 16 deep"};
+  const Result<includes::Options> options = includes::read_options(program.options);
+  if (!options) return options.status();
+  includes::Files files;
+  for (const ProgramText::Header& header : program.headers) files[includes::plain_name(header.name)] = header.text;
+  ProgramText whole;
+  whole.il = program.il;
+  whole.options = options->others;
+  std::string text = joined_sources(program);
+  const Status added = includes::add_included(text, *options, files);
+  if (!added) return added;
+  if (!text.empty()) whole.sources = {std::move(text)};
+  for (auto& [name, content] : files) whole.headers.push_back({name, std::move(content)});
+  for (const ProgramText& part : program.parts) {
+    Result<ProgramText> made = contained(part, deep + 1);
+    if (!made) return made;
+    whole.parts.push_back(std::move(*made));
+  }
+  return whole;
+}
+
+}  // namespace
+
+Result<ProgramText> self_contained(const ProgramText& program) {
+  return exceptions_to_status([&] { return contained(program, 0); });
+}
+
+Result<ContentDigest> content_digest(const ProgramText& program) {
+  return exceptions_to_status([&]() -> Result<ContentDigest> {
+    const Result<ProgramText> whole = contained(program, 0);
+    if (!whole) return whole.status();
+    const std::string bytes = encode(*whole);
+    return cache::blake2b_256({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
+  });
+}
+
+std::string content_name(const ContentDigest& digest) {
+  std::string name = "content-";
+  for (const std::uint8_t byte : digest) name += {"0123456789abcdef"[byte >> 4], "0123456789abcdef"[byte & 15]};
+  return name;
+}
+
+std::string encode(const ProgramText& program) {
+  const bool is_more =
+      !program.il.empty() || !program.options.empty() || !program.headers.empty() || !program.parts.empty();
+  std::string text = joined_sources(program);
+  if (!is_more && text.substr(0, kMark.size()) != kMark) return text;
+  std::string out(kMark);
+  out += kTextVersion;
+  append_fields(out, program);
+  return out;
+}
+
+Result<ProgramText> decode_program_text(std::string_view encoded) {
+  return exceptions_to_status([&]() -> Result<ProgramText> {
+    ProgramText program;
+    if (encoded.substr(0, kMark.size()) != kMark) {
+      if (!encoded.empty()) program.sources = {std::string(encoded)};
+      return program;
+    }
+    encoded.remove_prefix(kMark.size());
+    if (encoded.empty() || encoded[0] != kTextVersion) {
+      return Status(Code::unsupported_version, "a program's text is of a newer version");
+    }
+    TextDecoder decoder(encoded.substr(1));
+    if (decoder.read(program) && decoder.at_end()) return program;
+    return Status(Code::malformed, "a program's text ends too early or too late");
+  });
+}
+
+}  // namespace clbake
