@@ -3,8 +3,9 @@
 // is removed, and the entry can be put there anew.
 //
 // As with bundles, each input is tried as it is and with its checksums made right.
+#include <clbake/overlay_directory.hpp>
+
 #include "fuzz.hpp"
-#include "overlay/overlay.hpp"
 #include "seal.hpp"
 #include "system/temporary_directory.hpp"
 

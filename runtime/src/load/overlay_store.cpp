@@ -2,11 +2,11 @@
 
 #include <clbake/exceptions_to_status.hpp>
 #include <clbake/finalize.hpp>
+#include <clbake/overlay_directory.hpp>
 #include <clbake/platform.hpp>
 #include <clbake/trust.hpp>
 
 #include "launch/warm_up.hpp"
-#include "overlay/overlay.hpp"
 
 #include <atomic>
 #include <utility>

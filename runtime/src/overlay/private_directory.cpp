@@ -1,4 +1,4 @@
-#include "overlay/overlay.hpp"
+#include <clbake/overlay_directory.hpp>
 
 #include <clbake/cache/writer.hpp>
 

@@ -1,7 +1,7 @@
 // Made-up entries for the tests of the overlay. Their bytes identify the key and the writer.
 #pragma once
 
-#include "overlay/overlay.hpp"
+#include <clbake/overlay_directory.hpp>
 
 #include <cstring>
 #include <random>

@@ -1,4 +1,5 @@
-// The overlay: a directory of compiled programs that processes share without locks. No OpenCL here.
+// The overlay: a directory of compiled programs that processes share without locks. No OpenCL here. For the
+// runtime and the learner (builder/src/learn). Not installed.
 //
 // Each file is a bundle of one variant, named by a hash of everything its program depends on: target, source, variant.
 // So a reader opens one file without an index, a changed source or driver has another name, and
