@@ -21,8 +21,11 @@ Settings& the_settings() {
   return settings;
 }
 
-constexpr const char* kNames[] = {"CLBAKE_BUNDLE", "CLBAKE_OVERLAY", "CLBAKE_LEARN", "CLBAKE_LOG",
-                                  "CLBAKE_RECORD", "CLBAKE_LEARNER", "CLBAKE_TRUST", "CLBAKE_POCL_MEMORY"};
+constexpr const char* kNames[] = {"CLBAKE_BUNDLE",  "CLBAKE_OVERLAY", "CLBAKE_LEARN",
+                                  "CLBAKE_LOG",     "CLBAKE_RECORD",  "CLBAKE_RECORD_BYTES",
+                                  "CLBAKE_LEARNER", "CLBAKE_TRUST",   "CLBAKE_POCL_MEMORY"};
+
+constexpr std::uint64_t kRecordBytes = std::uint64_t{256} << 20;
 
 std::string folder_of(const std::string& file) { return file.substr(0, file.rfind('/') + 1); }
 
@@ -141,6 +144,14 @@ class Reader {
     return 0;
   }
 
+  std::uint64_t number(const char* name, std::uint64_t otherwise) {
+    const std::string value = text(name);
+    if (value.empty()) return otherwise;
+    if (value.size() <= 18 && value.find_first_not_of("0123456789") == std::string::npos) return std::stoull(value);
+    complain(std::string(name) + ": '" + value + "' is no number of bytes");
+    return otherwise;
+  }
+
   void complain(std::string message) { complaints_.push_back(std::move(message)); }
   const std::vector<std::string>& complaints() const { return complaints_; }
 
@@ -195,6 +206,7 @@ void read_settings() {
   s.learn = static_cast<Learn>(reader.choice("CLBAKE_LEARN", {"on", "read-only", "off"}));
   if (s.learn != Learn::off) s.overlay = overlay_of(reader);
   s.record = reader.path("CLBAKE_RECORD");
+  s.record_bytes = reader.number("CLBAKE_RECORD_BYTES", kRecordBytes);
   s.learner = learner_of(reader);
   s.trust = split(reader.text("CLBAKE_TRUST"));
   s.pocl_memory = reader.choice("CLBAKE_POCL_MEMORY", {"off", "on"}) == 1;

@@ -1,6 +1,7 @@
 // The layer's settings: environment variables, or lines of a file. LAYER.md lists them.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@ struct Settings {
   std::string overlay;               // directory; empty: none
   Learn learn = Learn::on;
   std::string record;              // directory of a new recording; empty: serve
+  std::uint64_t record_bytes = 0;  // of contents of buffers and images that a process may record
   std::string learner;             // path of the `clbake` command; empty: it was not found
   std::vector<std::string> trust;  // public keys: bundles that none of them signed serve nothing. Empty: all may serve
   bool pocl_memory = false;        // give PoCL a private cache folder in memory

@@ -1,0 +1,31 @@
+// Contents of memory objects, copied by the queue that launches the kernel.
+#pragma once
+
+#include <CL/cl_layer.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace clbake::layer::record {
+
+// A buffer or an image, as a manifest states it, and the part of its content that a recording keeps.
+struct Memory {
+  cl_mem handle = nullptr;
+  std::string fields;  // of its argument in a trial: the object's text, without a content
+  bool is_image = false;
+  bool has_content = true;     // false: kernels only write it
+  std::size_t region[3] = {};  // elements of an image; bytes of a buffer
+  std::size_t kept_bytes = 0;  // that `region` has
+  bool is_truncated = false;   // there are more
+};
+
+// `type`: of the kernel's argument, such as "float4*"; may be empty. Returns why it cannot be stated; empty when it
+// can.
+std::string describe(cl_mem handle, const std::string& type, Memory& memory);
+
+// Enqueues the copy, which does not block. `to` has kept_bytes, and lasts until the event ends. Returns OpenCL's error.
+cl_int enqueue_read(cl_command_queue queue, const Memory& memory, cl_uint waits, const cl_event* wait_list, void* to,
+                    cl_event* event);
+
+}  // namespace clbake::layer::record

@@ -1,0 +1,91 @@
+#include "record/launches.hpp"
+
+#include "down.hpp"
+#include "record/json_text.hpp"
+#include "record/kernels.hpp"
+#include "record/trial.hpp"
+
+#include <algorithm>
+
+namespace clbake::layer::record {
+namespace {
+
+constexpr int kMostAttempts = 3;  // at a trial of one kind
+
+LaunchSizes sizes_of(cl_uint dimensions, const size_t* offset, const size_t* global, const size_t* local) {
+  LaunchSizes sizes;
+  sizes.has_local = local != nullptr;
+  for (cl_uint d = 0; d < std::min(dimensions, 3U); ++d) {
+    if (offset) sizes.offset[d] = offset[d];
+    if (global) sizes.global[d] = global[d];
+    if (local) sizes.local[d] = local[d];
+  }
+  return sizes;
+}
+
+// Launches of one kind run one compiled function, on all drivers that are known: PoCL has others for large grids and
+// for offsets.
+std::string kind_of(const LaunchSizes& sizes) {
+  constexpr std::size_t kLargeGrid = 65535;
+  const bool large = std::any_of(sizes.global, sizes.global + 3, [](std::size_t size) { return size >= kLargeGrid; });
+  const bool moved = std::any_of(sizes.offset, sizes.offset + 3, [](std::size_t offset) { return offset != 0; });
+  return sizes.local_text() + (large ? " large" : "") + (moved ? " moved" : "");
+}
+
+// A trial to make at this launch, or null. Sets `state` to the kernel's.
+SeenKernel::Attempts* begin(cl_kernel kernel, const LaunchSizes& sizes, KernelState& state) {
+  const std::lock_guard<std::mutex> lock(seen_mutex());
+  const KernelState* known = state_of(kernel);
+  if (!known) return nullptr;
+  SeenKernel::Attempts& attempts = known->kernel->trials[kind_of(sizes)];
+  state.kernel = known->kernel;
+  if (attempts.is_whole || attempts.is_running || attempts.count == kMostAttempts) return nullptr;
+  ++attempts.count;
+  attempts.is_running = true;
+  state = *known;
+  return &attempts;
+}
+
+void launched(SeenKernel* kernel, const LaunchSizes& sizes) {
+  if (!kernel) return;
+  const std::lock_guard<std::mutex> lock(seen_mutex());
+  const std::string size = sizes.local_text();
+  if (kernel->sizes.insert(size).second) add_line(*kernel, "size", size);
+}
+
+cl_int CL_API_CALL enqueue_nd_range(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, const size_t* offset,
+                                    const size_t* global, const size_t* local, cl_uint waits, const cl_event* wait_list,
+                                    cl_event* event) {
+  const LaunchSizes sizes = sizes_of(dimensions, offset, global, local);
+  KernelState state;
+  SeenKernel::Attempts* attempts = begin(kernel, sizes, state);
+  if (!attempts) {
+    const cl_int error =
+        down().clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, global, local, waits, wait_list, event);
+    if (error == CL_SUCCESS) launched(state.kernel, sizes);
+    return error;
+  }
+  TrialReads reads(queue, kernel, state, *attempts, sizes, waits, wait_list);
+  const std::vector<cl_event>& all = reads.wait_list();
+  const cl_int error =
+      down().clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, global, local, static_cast<cl_uint>(all.size()),
+                                    all.empty() ? nullptr : all.data(), event);
+  if (error == CL_SUCCESS) launched(state.kernel, sizes);
+  reads.end(error == CL_SUCCESS);
+  return error;
+}
+
+cl_int CL_API_CALL enqueue_task(cl_command_queue queue, cl_kernel kernel, cl_uint waits, const cl_event* wait_list,
+                                cl_event* event) {
+  const size_t one = 1;  // as OpenCL defines it
+  return enqueue_nd_range(queue, kernel, 1, nullptr, &one, &one, waits, wait_list, event);
+}
+
+}  // namespace
+
+void install_launches(cl_icd_dispatch& table) {
+  table.clEnqueueNDRangeKernel = enqueue_nd_range;
+  table.clEnqueueTask = enqueue_task;
+}
+
+}  // namespace clbake::layer::record

@@ -1,0 +1,276 @@
+#include "record/programs.hpp"
+
+#include "down.hpp"
+#include "record/journal.hpp"
+
+#include <cstring>
+#include <optional>
+#include <unordered_map>
+
+namespace clbake::layer::record {
+namespace {
+
+struct State {
+  ProgramText text;  // as it was created: sources or SPIR-V
+  // Self-contained, with the options of the latest build, compilation or link, unless that failed at once.
+  std::optional<ProgramText> made;
+  bool is_recordable = true;
+  SeenProgram* seen = nullptr;  // of `made`
+};
+
+// States stay behind when a program is released: its address gets a new one when a program is created there.
+std::unordered_map<cl_program, State>& states() {
+  static auto& all = *new std::unordered_map<cl_program, State>;
+  return all;
+}
+
+State* state_of(cl_program program) {
+  const auto found = states().find(program);
+  return found == states().end() ? nullptr : &found->second;
+}
+
+void created(cl_program program, ProgramText text) {
+  if (!program) return;
+  const std::lock_guard<std::mutex> lock(seen_mutex());
+  State& state = states()[program] = State();
+  state.text = std::move(text);
+}
+
+void created_of_unknown(cl_program program) {
+  if (!program) return;
+  const std::lock_guard<std::mutex> lock(seen_mutex());
+  states().erase(program);
+}
+
+std::string text_of(const char* options) { return options ? options : ""; }
+
+// The log of the program's first device, as the driver tells it.
+std::string log_of(cl_program program) {
+  cl_device_id device = nullptr;
+  std::size_t size = 0;
+  cl_uint count = 0;
+  const cl_icd_dispatch& cl = down();
+  if (cl.clGetProgramInfo(program, CL_PROGRAM_NUM_DEVICES, sizeof count, &count, nullptr) != CL_SUCCESS || !count)
+    return {};
+  std::vector<cl_device_id> devices(count);
+  if (cl.clGetProgramInfo(program, CL_PROGRAM_DEVICES, count * sizeof device, devices.data(), nullptr) != CL_SUCCESS)
+    return {};
+  if (cl.clGetProgramBuildInfo(program, devices[0], CL_PROGRAM_BUILD_LOG, 0, nullptr, &size) != CL_SUCCESS || !size)
+    return {};
+  std::string log(size, '\0');
+  if (cl.clGetProgramBuildInfo(program, devices[0], CL_PROGRAM_BUILD_LOG, size, log.data(), nullptr) != CL_SUCCESS)
+    return {};
+  return log.c_str();
+}
+
+// With seen_mutex held: writes the program if it is not written.
+SeenProgram* write(State& state, const std::string& log) {
+  if (!state.seen && state.made && state.is_recordable) state.seen = see(*state.made, log);
+  return state.seen;
+}
+
+// A build or link has ended well: it is written now, even if no kernel is ever made from it.
+void built(cl_program program) {
+  const std::string log = log_of(program);
+  const std::lock_guard<std::mutex> lock(seen_mutex());
+  if (State* state = state_of(program)) write(*state, log);
+}
+
+void did_not_build() { note("a program that did not build is not recorded"); }
+
+// ---- The functions that take the place of the driver's ----
+
+cl_program CL_API_CALL create_with_source(cl_context context, cl_uint count, const char** strings,
+                                          const size_t* lengths, cl_int* error) {
+  cl_program program = down().clCreateProgramWithSource(context, count, strings, lengths, error);
+  if (!program) return program;
+  ProgramText text;
+  std::string& source = text.sources.emplace_back();
+  for (cl_uint i = 0; i < count; ++i) {
+    source.append(strings[i], lengths && lengths[i] ? lengths[i] : std::strlen(strings[i]));
+  }
+  created(program, std::move(text));
+  return program;
+}
+
+ProgramText text_of_il(const void* il, size_t size) {
+  ProgramText text;
+  text.il.assign(static_cast<const char*>(il), size);
+  return text;
+}
+
+cl_program CL_API_CALL create_with_il(cl_context context, const void* il, size_t size, cl_int* error) {
+  cl_program program = down().clCreateProgramWithIL(context, il, size, error);
+  if (program) created(program, text_of_il(il, size));
+  return program;
+}
+
+cl_platform_id platform_of(cl_context context) {
+  cl_device_id device = nullptr;
+  cl_platform_id platform = nullptr;
+  std::size_t size = 0;
+  const cl_icd_dispatch& cl = down();
+  if (cl.clGetContextInfo(context, CL_CONTEXT_DEVICES, 0, nullptr, &size) != CL_SUCCESS || size < sizeof device)
+    return nullptr;
+  std::vector<cl_device_id> devices(size / sizeof device);
+  if (cl.clGetContextInfo(context, CL_CONTEXT_DEVICES, size, devices.data(), nullptr) != CL_SUCCESS) return nullptr;
+  return cl.clGetDeviceInfo(devices[0], CL_DEVICE_PLATFORM, sizeof platform, &platform, nullptr) == CL_SUCCESS
+             ? platform
+             : nullptr;
+}
+
+constexpr const char* kIlExtension = "clCreateProgramWithILKHR";
+
+cl_program CL_API_CALL create_with_il_khr(cl_context context, const void* il, size_t size, cl_int* error) {
+  using Function = cl_program(CL_API_CALL*)(cl_context, const void*, size_t, cl_int*);
+  cl_platform_id platform = platform_of(context);
+  const auto function =
+      platform ? reinterpret_cast<Function>(down().clGetExtensionFunctionAddressForPlatform(platform, kIlExtension))
+               : nullptr;
+  if (!function) {
+    if (error) *error = CL_INVALID_CONTEXT;
+    return nullptr;
+  }
+  cl_program program = function(context, il, size, error);
+  if (program) created(program, text_of_il(il, size));
+  return program;
+}
+
+cl_program CL_API_CALL create_with_binary(cl_context context, cl_uint count, const cl_device_id* devices,
+                                          const size_t* lengths, const unsigned char** binaries, cl_int* status,
+                                          cl_int* error) {
+  cl_program program = down().clCreateProgramWithBinary(context, count, devices, lengths, binaries, status, error);
+  created_of_unknown(program);
+  if (program) {
+    note(
+        "a program made from a binary is not recorded: if that is the application's own cache, empty it and record "
+        "again");
+  }
+  return program;
+}
+
+cl_program CL_API_CALL create_with_built_in_kernels(cl_context context, cl_uint count, const cl_device_id* devices,
+                                                    const char* names, cl_int* error) {
+  cl_program program = down().clCreateProgramWithBuiltInKernels(context, count, devices, names, error);
+  created_of_unknown(program);
+  return program;
+}
+
+// Before the driver works on it, as the process may change files to include as soon as it has the result.
+void takes(cl_program program, const char* options, std::vector<ProgramText::Header> headers) {
+  const std::lock_guard<std::mutex> lock(seen_mutex());
+  State* state = state_of(program);
+  if (!state) return;
+  ProgramText text = state->text;
+  text.options = text_of(options);
+  text.headers = std::move(headers);
+  Result<ProgramText> whole = self_contained(text);
+  state->made.reset();
+  state->seen = nullptr;
+  if (whole) {
+    state->made = std::move(*whole);
+  } else {
+    note("a program is not recorded: " + whole.status().message());
+  }
+}
+
+void takes_nothing(cl_program program) {
+  const std::lock_guard<std::mutex> lock(seen_mutex());
+  if (State* state = state_of(program)) state->made.reset();
+}
+
+cl_int CL_API_CALL build(cl_program program, cl_uint count, const cl_device_id* devices, const char* options,
+                         void(CL_CALLBACK* notify)(cl_program, void*), void* data) {
+  takes(program, options, {});
+  const cl_int error = down().clBuildProgram(program, count, devices, options, notify, data);
+  if (error != CL_SUCCESS) {
+    takes_nothing(program);
+    did_not_build();
+  } else if (!notify) {
+    built(program);  // else when a kernel is made from it
+  }
+  return error;
+}
+
+cl_int CL_API_CALL compile(cl_program program, cl_uint count, const cl_device_id* devices, const char* options,
+                           cl_uint headers, const cl_program* header_programs, const char** names,
+                           void(CL_CALLBACK* notify)(cl_program, void*), void* data) {
+  std::vector<ProgramText::Header> texts;
+  bool known = true;
+  for (cl_uint i = 0; header_programs && names && i < headers; ++i) {
+    const std::lock_guard<std::mutex> lock(seen_mutex());
+    const State* state = state_of(header_programs[i]);
+    known = known && state && !state->text.sources.empty();
+    if (known) texts.push_back({names[i], state->text.sources[0]});
+  }
+  takes(program, options, std::move(texts));
+  if (!known) takes_nothing(program);
+  const cl_int error =
+      down().clCompileProgram(program, count, devices, options, headers, header_programs, names, notify, data);
+  if (error != CL_SUCCESS) {
+    takes_nothing(program);
+    did_not_build();
+  }
+  return error;
+}
+
+cl_program CL_API_CALL link(cl_context context, cl_uint count, const cl_device_id* devices, const char* options,
+                            cl_uint inputs, const cl_program* programs, void(CL_CALLBACK* notify)(cl_program, void*),
+                            void* data, cl_int* error) {
+  cl_int result = CL_SUCCESS;
+  cl_program linked = down().clLinkProgram(context, count, devices, options, inputs, programs, notify, data, &result);
+  if (error) *error = result;
+  created_of_unknown(linked);
+  if (result != CL_SUCCESS) did_not_build();
+  if (!linked || result != CL_SUCCESS) return linked;
+  ProgramText text;
+  text.options = text_of(options);
+  {
+    const std::lock_guard<std::mutex> lock(seen_mutex());
+    for (cl_uint i = 0; i < inputs; ++i) {
+      const State* part = state_of(programs[i]);
+      if (!part || !part->made || !part->is_recordable) {
+        note("a linked program is not recorded: a part of it was not compiled from source or SPIR-V");
+        return linked;
+      }
+      text.parts.push_back(*part->made);
+    }
+    State& state = states()[linked] = State();
+    state.made = std::move(text);
+  }
+  if (!notify) built(linked);
+  return linked;
+}
+
+cl_int CL_API_CALL set_specialization_constant(cl_program program, cl_uint id, size_t size, const void* value) {
+  {
+    const std::lock_guard<std::mutex> lock(seen_mutex());
+    if (State* state = state_of(program)) state->is_recordable = false;
+  }
+  note("a program with specialization constants is not recorded");
+  return down().clSetProgramSpecializationConstant(program, id, size, value);
+}
+
+}  // namespace
+
+SeenProgram* built_program(cl_program program) {
+  State* state = state_of(program);
+  return state ? write(*state, {}) : nullptr;
+}
+
+void* il_extension(const char* name) {
+  return name && std::strcmp(name, kIlExtension) == 0 ? reinterpret_cast<void*>(create_with_il_khr) : nullptr;
+}
+
+void install_programs(cl_icd_dispatch& table) {
+  table.clCreateProgramWithSource = create_with_source;
+  table.clCreateProgramWithIL = create_with_il;
+  table.clCreateProgramWithBinary = create_with_binary;
+  table.clCreateProgramWithBuiltInKernels = create_with_built_in_kernels;
+  table.clBuildProgram = build;
+  table.clCompileProgram = compile;
+  table.clLinkProgram = link;
+  table.clSetProgramSpecializationConstant = set_specialization_constant;
+}
+
+}  // namespace clbake::layer::record

@@ -1,0 +1,46 @@
+// Programs and kernels that this process has recorded: each is written once, however often the program makes it.
+#pragma once
+
+#include <clbake/program_text.hpp>
+
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+
+namespace clbake::layer::record {
+
+// Guards everything in this header, and the states of handles (programs.cpp, kernels.cpp). Nobody calls a driver with
+// it.
+std::mutex& seen_mutex();
+
+struct SeenKernel {
+  std::string program;  // id
+  std::string name;
+  std::set<std::string> sizes;  // local sizes of launches, as JSON
+  struct Attempts {
+    int count = 0;
+    bool has_trial = false;   // one is written
+    bool is_whole = false;    // with all of its contents
+    bool is_running = false;  // one is being made
+  };
+  std::map<std::string, Attempts> trials;  // by the kind of launch: see kind_of (launches.cpp)
+};
+
+// All live as long as the process.
+struct SeenProgram {
+  std::string id;
+  std::map<std::string, SeenKernel> kernels;
+};
+
+// The program that this text makes, written if it is new. REQUIRES: a self-contained text. Null, with a note, when it
+// cannot be written. `log`: of its build.
+SeenProgram* see(const ProgramText& text, const std::string& log);
+
+// The kernel of a program, written if it is new.
+SeenKernel& see(SeenProgram& program, const std::string& kernel);
+
+// Adds a line about the kernel: `field` and its JSON.
+void add_line(const SeenKernel& kernel, const char* field, const std::string& json);
+
+}  // namespace clbake::layer::record
