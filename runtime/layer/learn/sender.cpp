@@ -134,14 +134,6 @@ struct Sender::State {
   bool given_up = false;
 };
 
-std::string find_learner(const std::string& directory) {
-  for (const char* const place : {"/clbake", "/../bin/clbake", "/../../bin/clbake"}) {
-    std::string path = directory + place;
-    if (access(path.c_str(), X_OK) == 0) return path;
-  }
-  return {};
-}
-
 Sender::Sender(SenderSettings settings) : state_(std::make_unique<State>(std::move(settings))) {}
 
 Sender::~Sender() = default;

@@ -9,15 +9,11 @@
 namespace clbake::learn {
 
 struct SenderSettings {
-  std::string learner;      // absolute path of the `clbake` command: find_learner()
+  std::string learner;      // absolute path of the `clbake` command
   std::string overlay;      // absolute path of the overlay's directory
   std::uint64_t bytes = 0;  // OverlayOptions::max_bytes; 0: its default
   std::string log;          // absolute path of the file to which the learner adds its lines; empty: it writes none
 };
-
-// The `clbake` command of a layer's library in `directory`: beside it, or as an installation has it; empty when there
-// is none.
-std::string find_learner(const std::string& directory);
 
 // Any thread, and also a child that the program forked. The program notices nothing: no call waits for the learner or
 // raises a signal; the learner is in a session of its own, has none of the program's files, and leaves no zombie and no

@@ -213,17 +213,4 @@ BOOST_AUTO_TEST_CASE(NothingIsSentIntoAFileThatTookTheSocketsNumber) {
   place.wait_for("request-", 2);
 }
 
-BOOST_AUTO_TEST_CASE(TheLearnerIsBesideTheLayerOrAsInstalled) {
-  const Place place;
-  BOOST_TEST(find_learner(place.path("lib/x")).empty());
-  for (const char* name : {"bin/clbake", "lib/bin/clbake", "lib/x/clbake"}) {  // the last one is the nearest
-    fs::create_directories(fs::path(place.path(name)).parent_path());
-    fs::create_directories(place.path("lib/x"));
-    fs::copy_file(kFakeLearner, place.path(name));
-    const std::string found = find_learner(place.path("lib/x"));
-    BOOST_TEST(!found.empty());
-    if (!found.empty()) BOOST_TEST(fs::equivalent(found, place.path(name)));
-  }
-}
-
 }  // namespace clbake::learn
