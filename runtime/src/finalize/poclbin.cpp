@@ -7,12 +7,17 @@
 namespace clbake {
 namespace {
 
-// Header: magic, u64 device, u32 version, u32 kernels, u64 flags, u32 root entries, the program's place: "AB/CD...", 0.
+// Header: magic, u64 device, u32 version, u32 kernels, u64 flags, u32 root entries, the program's place: "AB/CD...", 0;
+// then in version 11 u64 bytes of variables in program scope.
 constexpr std::string_view kMagic("poclbin\0", 8);
-constexpr std::uint32_t kVersion = 9;
-constexpr std::uint64_t kExecutable = 4;  // CL_PROGRAM_BINARY_TYPE_EXECUTABLE
-constexpr std::size_t kPlaceBytes = 41;   // two hexadecimal digits for each byte of a SHA-1, written A to P, and a 0
-constexpr std::size_t kHeaderBytes = 8 + 8 + 4 + 4 + 8 + 4 + kPlaceBytes;
+constexpr std::uint32_t kOldVersion = 9;   // of PoCL 3.1
+constexpr std::uint32_t kNewVersion = 11;  // of PoCL 4.0 to 7.1
+constexpr std::uint64_t kExecutable = 4;   // CL_PROGRAM_BINARY_TYPE_EXECUTABLE
+constexpr std::size_t kPlaceAt = 8 + 8 + 4 + 4 + 8 + 4;
+constexpr std::size_t kPlaceBytes = 41;  // two hexadecimal digits for each byte of a SHA-1, written A to P, and a 0
+constexpr std::size_t kVariablesBytes = 8;
+constexpr std::uint32_t kHasWorkGroups = 2, kHasSubGroups = 4;  // of a kernel's flags: 5 and 2 numbers follow
+constexpr std::uint32_t kLocalAddress = 0x119C;                 // CL_KERNEL_ARG_ADDRESS_LOCAL
 constexpr std::size_t kSizesBytes = 8 + 8 + 4;  // at the beginning of a kernel: of the record, its files, its arguments
 constexpr char kOwnLetter = 'Z';                // begins the place of a slim program; none of PoCL's own has it
 constexpr std::string_view kBitcode = "/program.bc";
@@ -112,12 +117,19 @@ Status parse_description(cache::ByteView description, std::uint32_t argument_byt
   for (std::uint64_t& size : kernel.required_local) size = cursor.u64();
   cursor.take(std::uint64_t{locals} * 8);
   cursor.counted();  // attributes
-  cursor.u64();      // what is known of the arguments
+  cursor.u32();      // what is known of the arguments
+  const std::uint32_t flags = cursor.u32();
+  if ((flags & ~(kHasWorkGroups | kHasSubGroups)) != 0) return malformed("a kernel's record has unknown flags");
+  if (flags & kHasSubGroups) cursor.take(2 * 4);
+  if (flags & kHasWorkGroups) cursor.take(5 * 4);
+  kernel.has_local_memory = locals > 0;
   Cursor list(cursor.take(argument_bytes));
   for (std::uint32_t i = 0; list.ok() && i < arguments; ++i) {
-    list.take(4 + 4 + 8 + 4 + 4);  // qualifiers of access, address and type; type; its size
-    list.counted();                // name
-    list.counted();                // the type's name
+    list.take(4);  // qualifier of access
+    kernel.has_local_memory = list.u32() == kLocalAddress || kernel.has_local_memory;
+    list.take(8 + 4 + 4);  // qualifier of the type; type; its size
+    list.counted();        // name
+    list.counted();        // the type's name
   }
   if (!cursor.ok() || !cursor.at_end() || !list.ok() || !list.at_end())
     return malformed("a kernel's record is damaged");
@@ -170,7 +182,8 @@ bool is_launched(const cache::Variant& program, const PoclKernel& kernel, const 
 bool is_needed(const PoclKernel& kernel, const PoclFunction& function, const cache::Variant* program) {
   const std::array<std::uint64_t, 3> one_item = {1, 1, 1};
   if (function.shape == kAnyShape) return true;
-  return kernel.required_local != one_item && (!program || is_launched(*program, kernel, function));
+  if (kernel.required_local == one_item) return false;
+  return !program || (kernel.has_local_memory && is_launched(*program, kernel, function));
 }
 
 void append_kernel(cache::Bytes& into, const PoclKernel& kernel, const cache::Variant* program) {
@@ -191,10 +204,7 @@ Result<PoclBinary> parse_poclbin(cache::ByteView bytes) {
   if (bytes.size < kMagic.size() || std::memcmp(bytes.data, kMagic.data(), kMagic.size()) != 0) {
     return malformed("does not begin like one");
   }
-  Cursor cursor(bytes);
-  PoclBinary binary;
-  binary.header = cursor.take(kHeaderBytes);
-  Cursor header(binary.header);
+  Cursor header(bytes);
   header.take(kMagic.size() + 8);
   const std::uint32_t version = header.u32();
   const std::uint32_t kernels = header.u32();
@@ -202,12 +212,17 @@ Result<PoclBinary> parse_poclbin(cache::ByteView bytes) {
   const std::uint32_t root_entries = header.u32();
   const cache::ByteView place = header.take(kPlaceBytes);
   if (!header.ok()) return malformed("ends inside its header");
-  if (version != kVersion) {
+  if (version != kOldVersion && version != kNewVersion) {
     return {Code::unsupported_version, "PoCL's binary has version " + std::to_string(version) +
-                                           "; this clbake knows version " + std::to_string(kVersion)};
+                                           "; this clbake knows the versions " + std::to_string(kOldVersion) + " and " +
+                                           std::to_string(kNewVersion)};
   }
   if (flags >> 32 != kExecutable || root_entries != 1 || !is_place(place)) return malformed("has an unknown header");
+  if (version == kNewVersion && header.u64() != 0) return malformed("has variables in program scope");
 
+  Cursor cursor(bytes);
+  PoclBinary binary;
+  binary.header = cursor.take(kPlaceAt + kPlaceBytes + (version == kNewVersion ? kVariablesBytes : 0));
   const cache::ByteView root = cursor.take(cursor.u64());
   if (!cursor.ok()) return malformed("ends inside its first directory");
   Status status = parse_root(root, binary);
@@ -227,7 +242,7 @@ Result<cache::Bytes> slim_poclbin(cache::ByteView bytes, const cache::Variant* p
   }
   cache::Bytes slim;
   append(slim, binary->header);
-  slim[kHeaderBytes - kPlaceBytes] = kOwnLetter;
+  slim[kPlaceAt] = kOwnLetter;
   cache::Bytes root;
   append_file(root, kNoBitcode, {});  // empty: PoCL creates such a file without a sync
   append_number(slim, root.size(), 8);

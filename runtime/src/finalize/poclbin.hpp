@@ -1,8 +1,9 @@
 // PoCL's program binary, a "poclbin": what is in it, and the same program without what a load does not need.
-// Version 9 of the container, which PoCL 3.1 alone writes; every other version is refused.
+// Versions 9 (PoCL 3.1) and 11 (4.0 to 7.1) of the container; every other version is refused.
 //
 // A poclbin holds files of PoCL's cache directory. A load writes each of them there, syncs it to the disk (about half a
 // millisecond each), and parses program.bc, the LLVM bitcode (2 to 3 ms), whether or not anything is left to compile.
+// Files that are there already are taken as they are.
 #pragma once
 
 #include <clbake/cache/model.hpp>
@@ -25,6 +26,7 @@ struct PoclFunction {
 struct PoclKernel {
   std::string name;
   std::array<std::uint64_t, 3> required_local = {};  // zeros: the kernel requires none
+  bool has_local_memory = false;                     // variables or arguments in it
   std::vector<PoclFunction> functions;
   cache::ByteView description;  // the record up to its files: the sizes, then name, arguments and attributes
 };
@@ -37,7 +39,7 @@ struct PoclBinary {
 };
 
 // Nothing outside `bytes` is read, whatever they hold. Fails with unsupported_version for another version, and with
-// malformed for damage and for what PoCL 3.1 does not write: libraries, names of files that lead out of the directory.
+// malformed for damage, variables in program scope, libraries, and names of files that lead out of the directory.
 Result<PoclBinary> parse_poclbin(cache::ByteView bytes);
 
 // The same program without bitcode. Of a kernel whose work-groups have one item only the function for every launch is
@@ -45,7 +47,8 @@ Result<PoclBinary> parse_poclbin(cache::ByteView bytes);
 // compiles: a launch of a shape that no kept function was made for takes the one for every launch.
 // The program gets a place of its own in PoCL's cache directory. There it would find the bitcode of an earlier build
 // of the same source otherwise, parse that, and compile again.
-// `program`: an application's own, of which functions for other launches than its own go as well; null for others.
+// `program`: an application's own, of which functions for other launches than its own go as well, and all but the one
+// for every launch where a kernel has no local memory: specialised ones are no faster there. Null for others.
 // Fails like parse_poclbin, and with malformed for a kernel without a function for every launch.
 Result<cache::Bytes> slim_poclbin(cache::ByteView bytes, const cache::Variant* program = nullptr);
 

@@ -40,11 +40,15 @@ Bytes files(const std::vector<File>& list) {
   return bytes;
 }
 
-// A kernel with one argument and one local variable.
-Bytes kernel(const std::string& name, Local local, const std::vector<File>& list) {
+// The local memory of a kernel: a variable, its argument, or none.
+enum class Memory { variable, argument, none };
+
+// A kernel with one argument. `extra`: numbers that version 11 may have in a kernel's record, by its flags.
+Bytes kernel(const std::string& name, Local local, const std::vector<File>& list, Memory memory = Memory::variable,
+             std::uint32_t flags = 0, int extra = 0) {
   Bytes argument;
   number(argument, 0x11A3, 4);
-  number(argument, 0x119E, 4);
+  number(argument, memory == Memory::argument ? 0x119C : 0x119E, 4);
   number(argument, 0, 8);
   number(argument, 1, 4);
   number(argument, 8, 4);
@@ -53,11 +57,13 @@ Bytes kernel(const std::string& name, Local local, const std::vector<File>& list
   Bytes rest;
   counted(rest, name);
   number(rest, 1, 4);
-  number(rest, 1, 4);
+  number(rest, memory == Memory::variable ? 1 : 0, 4);
   for (const std::uint64_t size : local) number(rest, size, 8);
-  number(rest, 256, 8);
+  if (memory == Memory::variable) number(rest, 256, 8);
   counted(rest, "reqd_work_group_size");
-  number(rest, 31, 8);
+  number(rest, 31, 4);
+  number(rest, flags, 4);
+  for (int i = 0; i < extra; ++i) number(rest, 64, 4);
   rest.insert(rest.end(), argument.begin(), argument.end());
   const Bytes content = files(list);
   Bytes bytes;
@@ -69,15 +75,17 @@ Bytes kernel(const std::string& name, Local local, const std::vector<File>& list
   return bytes;
 }
 
-Bytes container(const std::vector<File>& root, const std::vector<Bytes>& kernels) {
+Bytes container(const std::vector<File>& root, const std::vector<Bytes>& kernels, std::uint32_t version = 9,
+                std::uint64_t program_scope_bytes = 0) {
   Bytes bytes;
   raw(bytes, std::string("poclbin\0", 8));
   number(bytes, 0x0123456789ABCDEF, 8);
-  number(bytes, 9, 4);
+  number(bytes, version, 4);
   number(bytes, kernels.size(), 4);
   number(bytes, std::uint64_t{4} << 32, 8);
   number(bytes, 1, 4);
   raw(bytes, "AB/CDEFGHIJKLMNOPABCDEFGHIJKLMNOPABCDEFG" + std::string(1, '\0'));
+  if (version == 11) number(bytes, program_scope_bytes, 8);
   const Bytes top = files(root);
   number(bytes, top.size(), 8);
   bytes.insert(bytes.end(), top.begin(), top.end());
@@ -182,6 +190,37 @@ BOOST_AUTO_TEST_CASE(a_slim_program_keeps_its_own_launches) {
   BOOST_TEST((shapes(binary->kernels[1]) == std::vector<std::string>{"0-0-0"}));
 }
 
+// Where they are no faster than the one that serves every launch.
+BOOST_AUTO_TEST_CASE(a_kernel_without_local_memory_keeps_one_function) {
+  const std::vector<File> all = {function("k", "64-1-1-goffs0-smallgrid"), function("k", "64-1-1-goffs0"),
+                                 function("k", "0-0-0")};
+  cache::Variant program;
+  program.launches = {{cache::Role::kernel, "k", {64, 1, 1}, 1, 1}};
+  for (const auto& [memory, kept] : {std::pair(Memory::none, 1U), {Memory::argument, 3U}, {Memory::variable, 3U}}) {
+    const Result<Bytes> slim = slim_poclbin(view(container(kBitcode, {kernel("k", {0, 0, 0}, all, memory)})), &program);
+    BOOST_REQUIRE_MESSAGE(slim, slim.status().message());
+    const Result<PoclBinary> binary = parse_poclbin(view(*slim));
+    BOOST_REQUIRE(binary);
+    BOOST_TEST(binary->kernels[0].functions.size() == kept);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(containers_of_newer_pocl_are_slimmed_too) {
+  const std::vector<File> good = {function("k", "64-1-1-goffs0"), function("k", "0-0-0")};
+  for (const auto& [flags, numbers] : {std::pair(0U, 0), {2U, 5}, {4U, 2}, {6U, 7}}) {
+    const auto made = [&](const std::vector<File>& root, const std::vector<File>& list) {
+      return container(root, {kernel("k", {64, 1, 1}, list, Memory::argument, flags, numbers)}, 11);
+    };
+    const Result<Bytes> slim = slim_poclbin(view(made(kBitcode, good)));
+    BOOST_REQUIRE_MESSAGE(slim, slim.status().message());
+    Bytes expected = made({{"/clbake", ""}}, good);
+    expected[kPlaceAt] = 'Z';
+    BOOST_TEST(*slim == expected);
+  }
+  refuse(container(kBitcode, {kernel("k", {64, 1, 1}, good, Memory::none, 8, 1)}, 11), Code::malformed);
+  refuse(container(kBitcode, {kernel("k", {64, 1, 1}, good)}, 11, 64), Code::malformed);
+}
+
 BOOST_AUTO_TEST_CASE(slim_has_its_own_place_and_the_rest_of_the_header) {
   Bytes header = sample();
   const Result<Bytes> slim = slim_poclbin(view(header));
@@ -209,7 +248,7 @@ BOOST_AUTO_TEST_CASE(refuses_what_it_does_not_know) {
   Bytes bytes = sample();
   bytes[0] = 'q';
   refuse(bytes, Code::malformed);
-  for (const std::uint8_t version : Bytes{0, 8, 10, 11, 255}) {
+  for (const std::uint8_t version : Bytes{0, 8, 10, 12, 255}) {
     bytes = sample();
     bytes[kVersionAt] = version;
     refuse(bytes, Code::unsupported_version);
