@@ -155,14 +155,14 @@ Result<Source> parse_source(ByteView body) {
   return source;
 }
 
-Bytes encode_variant(const Variant& variant, std::uint32_t source) {
+Bytes encode_variant(const Variant& variant, std::uint32_t source, std::uint32_t trial) {
   FieldWriter fields;
   const std::uint32_t flags =
       transposes(variant) | (variant.image_a ? format::kImageA : 0) | (variant.image_b ? format::kImageB : 0);
   const std::uint32_t to = source, launches = static_cast<std::uint32_t>(variant.launches.size());
   describe_variant(fields, variant, flags, to, launches);
   for (const Launch& launch : variant.launches) describe_launch(fields, launch);
-  if (variant.is_program()) fields(variant.trial);
+  if (variant.is_program()) fields(variant.content, trial);
   return fields.take();
 }
 
@@ -181,7 +181,7 @@ Result<Variant> parse_variant(ByteView body, std::uint32_t source_count) {
   variant.image_a = (flags & format::kImageA) != 0;
   variant.image_b = (flags & format::kImageB) != 0;
   for (std::uint32_t i = 0; i < launches && fields.ok(); ++i) describe_launch(fields, variant.launches.emplace_back());
-  if (variant.is_program()) fields(variant.trial);
+  if (variant.is_program()) fields(variant.content, variant.trial);
   if (!fields.complete()) return wrong_length();
   if (status = check_variant(variant, source_count); !status) return status;
   return variant;
@@ -191,8 +191,11 @@ Status check_variant(const Variant& variant, std::size_t source_count) {
   if (Status status = check_precision_of(variant); !status) return status;
   const bool has_flags = variant.trans_a || variant.trans_b || variant.image_a || variant.image_b;
   if (variant.is_program() && has_flags) return malformed("a program with operands of a product");
-  if (!variant.is_program() && !variant.trial.empty()) return malformed("a product with a program's trial");
+  if (!variant.is_program() && (variant.trial != 0 || variant.content != ContentDigest())) {
+    return malformed("a product with a program's trial or content");
+  }
   if (variant.source >= source_count) return malformed("names a source that does not exist");
+  if (variant.trial > source_count) return malformed("names a trial that does not exist");
   if (variant.block_m == 0 || variant.block_n == 0 || variant.block_k == 0) return malformed("a blocking factor of 0");
   const std::size_t count = variant.launches.size();
   if (Status status = check_launch_count(count, count > 0 && count <= format::kMaxLaunches); !status) return status;
@@ -265,12 +268,12 @@ Status check(const Rule& rule, std::size_t variant_count) {
 }
 
 Bytes encode_texts(const Proof& proof) {
-  const bool has_text = !proof.device.empty() || !proof.driver.empty() || !proof.note.empty();
+  const bool has_text = !proof.device.empty() || !proof.driver.empty() || !proof.note.empty() || !proof.log.empty();
   if (!has_text && proof.tools.empty() && proof.specialisations.empty()) return {};
   FieldWriter fields;
   fields(proof.tools.size());
   for (const Tool& tool : proof.tools) fields(tool.name, tool.version);
-  fields(proof.device, proof.driver, proof.note, proof.specialisations.size());
+  fields(proof.device, proof.driver, proof.note, proof.log, proof.specialisations.size());
   for (const std::string& text : proof.specialisations) fields(text);
   return fields.take();
 }
@@ -285,7 +288,7 @@ Status parse_texts(ByteView body, Proof& proof) {
     Tool& tool = proof.tools.emplace_back();
     fields(tool.name, tool.version);
   }
-  fields(proof.device, proof.driver, proof.note, texts);
+  fields(proof.device, proof.driver, proof.note, proof.log, texts);
   for (std::uint32_t i = 0; i < texts && fields.ok(); ++i) fields(proof.specialisations.emplace_back());
   return fields.complete() ? check_texts(proof) : wrong_length();
 }
@@ -296,6 +299,7 @@ Status check_texts(const Proof& proof) {
   }
   if (!proof.proven && !proof.device.empty()) return malformed("has a device, but is not proven");
   if (!proof.proven && !proof.driver.empty()) return malformed("has a driver, but is not proven");
+  if (proof.log.size() > format::kMaxLogBytes) return malformed("the log is longer than 16 KiB");
   return {};
 }
 
@@ -310,7 +314,7 @@ Target any_device(bool is_cpu) {
 }
 
 Bytes identifying_bytes(const Variant& variant, const Source& source) {
-  Bytes bytes = encode_variant(variant, 0);
+  Bytes bytes = encode_variant(variant, 0, 0);
   const Bytes more = encode_source(source);
   bytes.insert(bytes.end(), more.begin(), more.end());
   return bytes;

@@ -9,7 +9,7 @@ namespace clbake::cache {
 // Equal values, and no others, have equal bytes. Indices are those of the file. The caller checks the values first.
 Bytes encode_target(const Target& target);
 Bytes encode_source(const Source& source);
-Bytes encode_variant(const Variant& variant, std::uint32_t source);
+Bytes encode_variant(const Variant& variant, std::uint32_t source, std::uint32_t trial);
 Bytes encode_profile(const Profile& profile, const std::vector<std::uint32_t>& variant_index);  // by old index
 Bytes encode_texts(const Proof& proof);  // no bytes when there are no tools and no texts
 

@@ -73,6 +73,11 @@ class FieldReader {
     value = static_cast<T>(p != nullptr ? load<Stored>(p) : Stored());
   }
 
+  void read(ContentDigest& digest) {
+    const std::uint8_t* p = take(digest.size());
+    if (p != nullptr) std::memcpy(digest.data(), p, digest.size());
+  }
+
   void read(std::string& text) {
     std::uint32_t size = 0;
     read(size);
@@ -113,6 +118,8 @@ class FieldWriter {
     std::uint8_t* p = bytes_.data() + bytes_.size() - 4;
     store(p, static_cast<std::conditional_t<std::is_same_v<T, float>, float, std::uint32_t>>(value));
   }
+
+  void write(const ContentDigest& digest) { bytes_.insert(bytes_.end(), digest.begin(), digest.end()); }
 
   void write(const std::string& text) {
     write(text.size());

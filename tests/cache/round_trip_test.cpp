@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(NoBytesAreNoBundle) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(ProgramsOfApplicationsKeepTheirTrials) {
+BOOST_AUTO_TEST_CASE(ProgramsOfApplicationsKeepTheirTrialsAndContents) {
   Contents c = small_contents();
   Variant program;
   program.name = "softmax";
@@ -120,7 +120,9 @@ BOOST_AUTO_TEST_CASE(ProgramsOfApplicationsKeepTheirTrials) {
   program.contract = 1;
   program.source = 1;
   program.launches = {{Role::kernel, "rows", {64, 1, 1}, 1, 1}, {Role::kernel, "rows", {8, 8, 1}, 1, 1}};
-  program.trial = "{\"kernels\": []}";
+  program.trial = 3;
+  program.content.fill(9);
+  c.sources.push_back({"trial.json", "[]"});
   c.variants.push_back(program);
   c.entries.push_back({2, 3, Form::native, Proof(), Bytes(40, 7)});
   const Bytes bytes = encoded(c);
@@ -128,9 +130,10 @@ BOOST_AUTO_TEST_CASE(ProgramsOfApplicationsKeepTheirTrials) {
   BOOST_TEST(bundle.verify().message() == "");
   const Variant read = bundle.variant(2).value();  // by name: direct-4, direct-8, softmax, tile-16
   BOOST_TEST(read.is_program());
-  BOOST_TEST(read.trial == program.trial);
+  BOOST_TEST(bundle.source(read.trial - 1).value().text == "[]");
+  BOOST_TEST((read.content == program.content));
   BOOST_TEST((identifying_bytes(read, c.sources[1]) == identifying_bytes(program, c.sources[1])));
   BOOST_TEST((encoded(bundle.decode().value()) == bytes));
-  program.trial += " ";
+  program.content[0] = 1;
   BOOST_TEST((identifying_bytes(read, c.sources[1]) != identifying_bytes(program, c.sources[1])));
 }

@@ -52,7 +52,8 @@ Proof proof(bool jit_free, const char* note) {
           {{"compiler", "1.0"}, {"linker", ""}},
           "Device P",
           "535.1",
-          note};
+          note,
+          jit_free ? "" : "a warning"};
 }
 
 // The list in the order old[0], old[1] ...

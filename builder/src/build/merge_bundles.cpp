@@ -63,9 +63,11 @@ class Merger {
       known = {known.index, file, has_entries};
       present = variant;
       present.source = index_in(into.sources, source);
+      set_trial(into, present, trial_of(from, variant));
       return known.index;
     }
     const bool same = identifying_bytes(present, into.sources[present.source]) == identifying_bytes(variant, source);
+    if (same && present.trial == 0) set_trial(into, present, trial_of(from, variant));
     if (same || (of_gemm && !has_entries)) {
       known.has_entries = known.has_entries || has_entries;
       return known.index;

@@ -82,7 +82,7 @@ std::vector<Candidate> candidates_for(const cache::Contents& contents, const Pro
   for (const Device& device : options.devices) {
     const auto first = static_cast<std::ptrdiff_t>(all.size());
     for (const Job& job : jobs) {
-      Job wanted{device.target, job.source, job.variant, {}};
+      Job wanted{device.target, job.source, job.variant, {}, job.trial};
       for (const cache::Entry& entry : job.entries) {
         if (!options.again && is_proven(jobs, job.variant.name, entry.form, device.target)) continue;
         if (!loadable(entry, job.target, device.target)) continue;

@@ -65,7 +65,7 @@ Result<Place> place_of(const Target& target) {
 // Checks that the trials fit the kernels, by a build of its own: drivers tell what a kernel's arguments are only with
 // an option, which must not get into the bundle.
 Status check_signatures(const Job& job, const Place& place) {
-  const Result<std::vector<TriedKernel>> kernels = parse_trial(job.variant.trial);
+  const Result<std::vector<TriedKernel>> kernels = parse_trial(job.trial);
   if (!kernels) return kernels.status();
   const Result<LoadedProgram> program = build_from_source(job, place.device, place.session, " -cl-kernel-arg-info");
   if (!program) return {};  // the driver does not know the option
@@ -83,7 +83,7 @@ Status check_signatures(const Job& job, const Place& place) {
 }
 
 Status run_trials(const Job& job, const Place& place, cl_program program) {
-  const Result<std::vector<TriedKernel>> kernels = parse_trial(job.variant.trial);
+  const Result<std::vector<TriedKernel>> kernels = parse_trial(job.trial);
   if (!kernels) return kernels.status();
   for (const TrialCase& tried : cases_of(*kernels)) {
     announce(tried);

@@ -45,15 +45,18 @@ Job make_job(const Target& target, const kernels::Kernel& kernel, const kernels:
 }
 
 bool same_work(const Job& a, const Job& b) {
-  return a.target == b.target && identifying_bytes(a.variant, a.source) == identifying_bytes(b.variant, b.source);
+  return a.target == b.target && a.trial == b.trial &&
+         identifying_bytes(a.variant, a.source) == identifying_bytes(b.variant, b.source);
 }
 
 Result<cache::Bytes> encode_job(const Job& job, cache::Packing packing) {
   cache::Contents contents;
   contents.targets = {job.target};
   contents.sources = {job.source};
-  contents.variants = {job.variant};
-  contents.variants[0].source = 0;
+  cache::Variant variant = job.variant;
+  variant.source = 0;
+  set_trial(contents, variant, job.trial);
+  contents.variants = {std::move(variant)};
   contents.entries = job.entries;
   for (cache::Entry& entry : contents.entries) entry.target = entry.variant = 0;
   return cache::encode(contents, packing);
@@ -70,12 +73,13 @@ Result<Job> read_job(const std::string& path) {
   if (!bundle) return bundle.status();
   Result<cache::Contents> contents = bundle->decode();
   if (!contents) return contents.status().within(path);
-  if (contents->targets.size() != 1 || contents->variants.size() != 1 || contents->sources.size() != 1 ||
-      contents->entries.size() > 2) {
+  if (contents->targets.size() != 1 || contents->variants.size() != 1 || contents->entries.size() > 2) {
     return {Code::malformed, path + ": not a bundle of one variant"};
   }
-  return Job{std::move(contents->targets[0]), std::move(contents->sources[0]), std::move(contents->variants[0]),
-             std::move(contents->entries)};
+  cache::Variant& variant = contents->variants[0];
+  const std::string trial = trial_of(*contents, variant);
+  return Job{std::move(contents->targets[0]), std::move(contents->sources[variant.source]), std::move(variant),
+             std::move(contents->entries), trial};
 }
 
 std::vector<Job> jobs_of(const cache::Contents& contents) {
@@ -84,7 +88,10 @@ std::vector<Job> jobs_of(const cache::Contents& contents) {
   for (const cache::Entry& entry : contents.entries) {
     const cache::Variant& variant = contents.variants[entry.variant];
     const bool same = last && last->target == entry.target && last->variant == entry.variant;
-    if (!same) jobs.push_back({contents.targets[entry.target], contents.sources[variant.source], variant, {}});
+    if (!same) {
+      jobs.push_back(
+          {contents.targets[entry.target], contents.sources[variant.source], variant, {}, trial_of(contents, variant)});
+    }
     jobs.back().entries.push_back(entry);
     last = &entry;
   }
@@ -97,6 +104,15 @@ Result<std::vector<Job>> jobs_of(const Bundle& bundle) {
   return jobs_of(*contents);
 }
 
+const std::string& trial_of(const cache::Contents& contents, const cache::Variant& variant) {
+  static const std::string none;
+  return variant.trial == 0 ? none : contents.sources[variant.trial - 1].text;
+}
+
+void set_trial(cache::Contents& contents, cache::Variant& variant, const std::string& trial) {
+  variant.trial = trial.empty() ? 0 : 1 + index_in(contents.sources, cache::Source{"trial.json", trial});
+}
+
 std::uint32_t add_job(cache::Contents& contents, const Job& job) {
   const std::uint32_t target = index_in(contents.targets, job.target);
   const auto known = std::find_if(contents.variants.begin(), contents.variants.end(),
@@ -104,7 +120,10 @@ std::uint32_t add_job(cache::Contents& contents, const Job& job) {
   const auto index = static_cast<std::uint32_t>(known - contents.variants.begin());
   cache::Variant variant = job.variant;
   variant.source = index_in(contents.sources, job.source);
-  if (known == contents.variants.end()) contents.variants.push_back(std::move(variant));
+  if (known == contents.variants.end()) {
+    set_trial(contents, variant, job.trial);
+    contents.variants.push_back(std::move(variant));
+  }
   for (cache::Entry entry : job.entries) {
     entry.target = target;
     entry.variant = index;

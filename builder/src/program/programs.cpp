@@ -80,12 +80,27 @@ class Manifest {
     Result<FlatSource> source = flatten(directory_, program.source.name, folders_);
     if (source) {
       program.source.text = std::move(source->text);
+      program.content = content_of(program);
       for (const std::string& file : source->files) program.files.push_back((fs::path(directory_) / file).string());
     } else {
       program.failure = source.status().message();
     }
     programs_.push_back(std::move(program));
     return true;
+  }
+
+  // An application that gives the file's text to OpenCL names its folder by -I, if files lie beside it.
+  ContentDigest content_of(const Program& program) const {
+    const fs::path file = fs::path(directory_) / program.source.name;
+    const Result<std::string> source = process::read_text_file(file.string(), kMostManifestBytes);
+    if (!source) return {};
+    ProgramText text;
+    text.sources = {*source};
+    text.options = program.options + " -I \"" + file.parent_path().string() + '"';
+    for (const std::string& folder : folders_)
+      text.options += " -I \"" + (fs::path(directory_) / folder).string() + '"';
+    const Result<ContentDigest> content = content_digest(text);
+    return content ? *content : ContentDigest();
   }
 
   bool read_name(const JsonValue& at, std::string& name) {
@@ -166,7 +181,8 @@ Job make_job(const Target& target, const Program& program) {
   job.variant.contract = kContract;
   job.variant.build_options = program.options;
   job.variant.launches = program.launches;
-  job.variant.trial = program.trial;
+  job.variant.content = program.content;
+  job.trial = program.trial;
   return job;
 }
 

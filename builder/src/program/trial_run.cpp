@@ -34,7 +34,7 @@ const char* kind_name(TrialArgument::Kind kind) {
 
 Result<LoadedProgram> build_from_source(const Job& job, const Device& device, const Session& session,
                                         const std::string& more_options) {
-  Job bare{job.target, job.source, job.variant, {}};
+  Job bare{job.target, job.source, job.variant, {}, {}};
   bare.variant.build_options += more_options;
   const Result<cache::Bytes> bytes = encode_job(bare, cache::Packing::plain);
   if (!bytes) return bytes.status();

@@ -182,7 +182,7 @@ Result<Overhead> measure_overhead(const std::string& path, const Device& device,
   if (!library) return library.status();
   const Result<LoadedProgram> program = library->program(job->variant.name);
   if (!program) return program.status();
-  const Result<std::vector<TriedKernel>> kernels = parse_trial(job->variant.trial);
+  const Result<std::vector<TriedKernel>> kernels = parse_trial(job->trial);
   if (!kernels) return kernels.status();
   const TrialCase tried = cases_of(*kernels).front();
   Result<TrialRun> run = TrialRun::create(session, device, program->get(), tried);
@@ -219,7 +219,7 @@ Status prove_alone(const Job& job, const Bundle& file, cache::Entry& entry, cons
   Result<Bundle> bundle = file;
   cache::Bytes alone;
   if (job.entries.size() > 1) {
-    Result<cache::Bytes> bytes = encode_job({job.target, job.source, job.variant, {entry}}, cache::Packing::plain);
+    Result<cache::Bytes> bytes = encode_job({job.target, job.source, job.variant, {entry}, {}}, cache::Packing::plain);
     if (!bytes) return bytes.status();
     alone = std::move(*bytes);
     bundle = Bundle::from_memory({alone.data(), alone.size()});

@@ -126,7 +126,7 @@ Result<Timing> try_case(Tried& one, cl_program program, EntryProof& entry) {
 
 Status prove_program(EntryProof& entry) {
   const cache::Variant& variant = entry.job.variant;
-  const Result<std::vector<TriedKernel>> kernels = parse_trial(variant.trial);
+  const Result<std::vector<TriedKernel>> kernels = parse_trial(entry.job.trial);
   if (!kernels) return kernels.status();
   entry.watch.begin();
   const Result<LoadedProgram> program = entry.library.program(variant.name);

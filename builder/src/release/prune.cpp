@@ -245,12 +245,17 @@ void keep_used(cache::Contents& contents) {
   }
   for (std::size_t v = 0; v < variants.size(); ++v) {
     if (contents.variants[v].is_program()) variants[v] = true;
-    if (variants[v]) sources[contents.variants[v].source] = true;
+    if (!variants[v]) continue;
+    sources[contents.variants[v].source] = true;
+    if (contents.variants[v].trial != 0) sources[contents.variants[v].trial - 1] = true;
   }
   const std::vector<std::uint32_t> target_index = keep(contents.targets, targets);
   const std::vector<std::uint32_t> variant_index = keep(contents.variants, variants);
   const std::vector<std::uint32_t> source_index = keep(contents.sources, sources);
-  for (cache::Variant& variant : contents.variants) variant.source = source_index[variant.source];
+  for (cache::Variant& variant : contents.variants) {
+    variant.source = source_index[variant.source];
+    if (variant.trial != 0) variant.trial = 1 + source_index[variant.trial - 1];
+  }
   for (cache::Entry& entry : contents.entries) {
     entry.target = target_index[entry.target];
     entry.variant = variant_index[entry.variant];

@@ -3,6 +3,7 @@
 #include <clbake/exceptions_to_status.hpp>
 
 #include "bodies.hpp"
+#include "coding.hpp"
 #include "read/records.hpp"
 
 #include <fcntl.h>
@@ -176,8 +177,13 @@ Result<Source> Bundle::source(std::uint32_t i) const {
 }
 
 Result<Variant> Bundle::variant(std::uint32_t i) const {
-  return read_item<Variant>(state_->view, SectionType::variants, i,
-                            [&](ByteView body, const BlobRecord&) { return parse_variant(body, source_count()); });
+  return read_item<Variant>(state_->view, SectionType::variants, i, [&](ByteView body, const BlobRecord& record) {
+    Result<Variant> variant = parse_variant(body, source_count());
+    if (!variant) return variant;
+    const std::uint8_t* content = variant->content.data();
+    if (record.key0 == load32(content) && record.key1 == load32(content + 4)) return variant;
+    return Result<Variant>(Code::malformed, "its keys are not those of its content");
+  });
 }
 
 Result<Profile> Bundle::profile(std::uint32_t i) const {

@@ -4,6 +4,7 @@
 #include <clbake/exceptions_to_status.hpp>
 
 #include "bodies.hpp"
+#include "coding.hpp"
 #include "read/records.hpp"
 
 #include <cstring>
@@ -70,6 +71,30 @@ Result<Profile> Bundle::find_profile(std::uint32_t target) const {
     if (!bound) return bound.status();
     if (!bound->equal) return Status(Code::no_variant, "target " + std::to_string(target) + " has no profile");
     return profile(bound->i);
+  });
+}
+
+Result<std::vector<std::uint32_t>> Bundle::find_content(const ContentDigest& content) const {
+  return exceptions_to_status([&]() -> Result<std::vector<std::uint32_t>> {
+    const BundleView& view = state_->view;
+    std::vector<std::uint32_t> found;
+    Status damage;
+    for (std::uint32_t i = 0; i < variant_count() && content != ContentDigest(); ++i) {
+      // key0 and key1 are neighbours.
+      if (std::memcmp(view.record(SectionType::variants, i) + format::blob::kKey0At, content.data(), 8) != 0) continue;
+      const Result<Variant> one = variant(i);
+      if (one && one->content == content) found.push_back(i);
+      if (!one && damage.ok()) damage = one.status();
+    }
+    // Only what is not found pays for looking at every record.
+    for (std::uint32_t i = 0; i < variant_count() && found.empty() && damage.ok(); ++i) {
+      if (!intact(view, SectionType::variants, i)) {
+        damage = {Code::checksum, record_name(SectionType::variants, i) + ": checksum mismatch"};
+      }
+    }
+    if (found.empty())
+      return damage.ok() ? Status(Code::no_program, "the bundle has no program of this content") : damage;
+    return found;
   });
 }
 

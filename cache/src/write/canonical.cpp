@@ -3,6 +3,7 @@
 #include <clbake/cache/xxh64.hpp>
 
 #include "bodies.hpp"
+#include "coding.hpp"
 #include "format.hpp"
 
 #include <algorithm>
@@ -129,12 +130,17 @@ class Canonicalizer {
       const Status valid = check_variant(all[i], contents_.sources.size());
       if (!valid) return invalid("variant", i, valid.message()).within(all[i].name);
     }
-    const auto encode = [&](const Variant& variant) { return encode_variant(variant, sources_.rank[variant.source]); };
+    const auto encode = [&](const Variant& variant) {
+      const std::uint32_t trial = variant.trial == 0 ? 0 : 1 + sources_.rank[variant.trial - 1];
+      return encode_variant(variant, sources_.rank[variant.source], trial);
+    };
     const auto key = [](const Variant& variant, const Bytes& body) { return SortKey{0, variant.name, text_of(body)}; };
     Status status = add_list("variant", format::kMaxVariantBytes, all, encode, key, result_.variants, variants_);
-    for (std::size_t i = 1; status && i < variants_.order.size(); ++i) {
+    for (std::size_t i = 0; status && i < variants_.order.size(); ++i) {
       const std::uint32_t old = variants_.order[i];
-      if (all[old].name != all[variants_.order[i - 1]].name) continue;
+      result_.variants[i].key0 = load32(all[old].content.data());
+      result_.variants[i].key1 = load32(all[old].content.data() + 4);
+      if (i == 0 || all[old].name != all[variants_.order[i - 1]].name) continue;
       status = invalid("variant", old, "another variant has the name " + all[old].name);
     }
     return status;

@@ -9,8 +9,9 @@ namespace clbake::cache {
 // The records of each section, in the order and with the indices of the file.
 struct CanonicalContents {
   struct Body {
-    std::uint32_t key0 = 0;  // of a profile its target; else 0
+    std::uint32_t key0 = 0;  // of a profile its target; of a variant the first bytes of its content; else 0
     Bytes bytes;
+    std::uint32_t key1 = 0;  // of a variant the next bytes of its content; else 0
   };
   struct EntryRecord {
     std::uint32_t target = 0;

@@ -142,7 +142,7 @@ class Encoder {
     for (const CanonicalContents::Body& body : bodies) {
       const Result<Blob> blob = area.add(view_of(body.bytes), compress);
       if (!blob) return blob.status();
-      append_record(type, BlobRecord{body.key0, 0, 0, 0, 0, *blob});
+      append_record(type, BlobRecord{body.key0, body.key1, 0, 0, 0, *blob});
     }
     return {};
   }

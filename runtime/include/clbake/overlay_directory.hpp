@@ -64,17 +64,21 @@ bool is_temporary_name(const std::string& name);  // either, then ".tmp." and mo
 // processes may evict, write and read meanwhile.
 Status evict(const PrivateDirectory& directory, std::uint64_t max_bytes, const std::string& newest);
 
-// A variant of one source on one device with one driver.
+// A variant of one source on one device with one driver. Programs that have a content are the same where that is,
+// whatever their names, and whatever their launches say of the sizes for which machine code is there.
 struct OverlayKey {
   cache::Target target;
   cache::Source source;
-  cache::Variant variant;  // its `source` is ignored
-  std::string hash;        // of all of these, 32 hexadecimal digits: its file names begin with it
+  cache::Variant variant;  // its `source` and `trial` are ignored
+  std::string hash;        // of the target, and of the content or the rest, 32 hexadecimal digits: file names begin so
 };
 
 // `scope`: of Trust, so that libraries of different policies have different files; empty without trust.
 OverlayKey overlay_key(cache::Target target, cache::Source source, cache::Variant variant,
                        const std::string& scope = {});
+
+// The key to find a program by its content; to store it, the other one.
+OverlayKey overlay_key(cache::Target target, const cache::ContentDigest& content, const std::string& scope = {});
 
 // An open overlay. Move-only; all const members may be called from any number of threads at once, and any number of
 // processes may use the same directory meanwhile. A failure leaves no file behind and must not fail a product: the

@@ -109,6 +109,19 @@ Result<std::vector<cache::Entry>> finalize_pocl(const Compiled& compiled) {
   return entries;
 }
 
+// As much of the build's log as an entry keeps; empty where the driver tells none.
+std::string build_log(cl_program program) {
+  constexpr std::size_t kMostBytes = 16384;
+  cl_device_id device = nullptr;
+  if (clGetProgramInfo(program, CL_PROGRAM_DEVICES, sizeof device, &device, nullptr) != CL_SUCCESS) return {};
+  cl_int error = CL_SUCCESS;
+  std::string log = cl::text(error, [&](std::size_t size, char* to, std::size_t* size_ret) {
+    return clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, size, to, size_ret);
+  });
+  log.resize(std::min(log.size(), kMostBytes));
+  return error == CL_SUCCESS ? log : std::string();
+}
+
 Result<std::vector<cache::Entry>> finalize_here(const Compiled& compiled) {
   const Binaries binaries = platform_of(compiled.target).binaries;
   if (binaries == Binaries::functions) return finalize_pocl(compiled);
@@ -120,7 +133,13 @@ Result<std::vector<cache::Entry>> finalize_here(const Compiled& compiled) {
 }  // namespace
 
 Result<std::vector<cache::Entry>> finalize(const Compiled& compiled) {
-  return exceptions_to_status([&] { return finalize_here(compiled); });
+  return exceptions_to_status([&] {
+    const std::string log = build_log(compiled.program);  // launches do not change it
+    Result<std::vector<cache::Entry>> entries = finalize_here(compiled);
+    if (!entries) return entries;
+    for (cache::Entry& entry : *entries) entry.proof.log = log;
+    return entries;
+  });
 }
 
 Result<cache::Bytes> program_binary(cl_program program) {

@@ -23,7 +23,7 @@ std::string hexadecimal(std::uint64_t number) {
 
 // Every field of the target, as a text after its length: no two targets give the same.
 std::string text_of(const cache::Target& t) {
-  std::string text = joined({"clbake overlay 2 ", t.address_bits});  // another number when the files' content changes
+  std::string text = joined({"clbake overlay 3 ", t.address_bits});  // another number when the files' content changes
   for (const std::string* field : {&t.platform_name, &t.platform_version, &t.vendor, &t.device_name, &t.device_version,
                                    &t.driver_version, &t.architecture}) {
     text += joined({" ", field->size(), " ", *field});
@@ -37,6 +37,13 @@ std::string mark_name(const OverlayKey& key, std::uint64_t program_checksum) {
   return key.hash + "-" + hexadecimal(program_checksum) + ".rejected";
 }
 
+// Equal for the same program.
+cache::Bytes program_of(const cache::Variant& variant, const cache::Source& source) {
+  const cache::ContentDigest& content = variant.content;
+  if (content == cache::ContentDigest()) return identifying_bytes(variant, source);
+  return {content.begin(), content.end()};
+}
+
 // Two keys may have one hash, and files can be renamed.
 Status check_content(const Bundle& bundle, const OverlayKey& key) {
   const bool one = bundle.target_count() == 1 && bundle.source_count() == 1 && bundle.variant_count() == 1;
@@ -47,8 +54,7 @@ Status check_content(const Bundle& bundle, const OverlayKey& key) {
   if (!variant) return variant.status();
   const Result<cache::Source> source = bundle.source(0);
   if (!source) return source.status();
-  const bool same =
-      *target == key.target && identifying_bytes(*variant, *source) == identifying_bytes(key.variant, key.source);
+  const bool same = *target == key.target && program_of(*variant, *source) == program_of(key.variant, key.source);
   return same ? Status() : Status(Code::malformed, "holds something else than its name says");
 }
 
@@ -72,7 +78,7 @@ bool names_a_directory(std::string_view name) {
 }  // namespace
 
 OverlayKey overlay_key(cache::Target target, cache::Source source, cache::Variant variant, const std::string& scope) {
-  const cache::Bytes program = identifying_bytes(variant, source);
+  const cache::Bytes program = program_of(variant, source);
   std::string all = joined({text_of(target), " ", program.size(), " "});
   all.append(program.begin(), program.end());
   all += scope;
@@ -81,6 +87,12 @@ OverlayKey overlay_key(cache::Target target, cache::Source source, cache::Varian
   };
   std::string hash = digits(0) + digits(1);
   return {std::move(target), std::move(source), std::move(variant), std::move(hash)};
+}
+
+OverlayKey overlay_key(cache::Target target, const cache::ContentDigest& content, const std::string& scope) {
+  cache::Variant variant;
+  variant.content = content;
+  return overlay_key(std::move(target), {}, std::move(variant), scope);
 }
 
 Result<Overlay> Overlay::open(const OverlayOptions& options) {
@@ -133,7 +145,7 @@ Status Overlay::store(const OverlayKey& key, std::vector<cache::Entry> entries) 
     contents.targets = {key.target};
     contents.sources = {key.source};
     contents.variants = {key.variant};
-    contents.variants[0].source = 0;
+    contents.variants[0].source = contents.variants[0].trial = 0;
     for (cache::Entry& entry : entries) entry.target = entry.variant = 0;
     contents.entries = std::move(entries);
     const Result<cache::Bytes> bytes = cache::encode(contents);

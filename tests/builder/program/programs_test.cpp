@@ -67,7 +67,7 @@ BOOST_AUTO_TEST_CASE(AProgramBecomesAVariant) {
   BOOST_TEST(job.variant.launches[1].local[2] == 1U);
   const Result<cache::Bytes> bytes = encode_job(job, cache::Packing::plain);
   BOOST_TEST(bytes.status().message() == "");
-  const std::vector<TriedKernel> kernels = required(parse_trial(job.variant.trial));
+  const std::vector<TriedKernel> kernels = required(parse_trial(job.trial));
   BOOST_TEST(cases_of(kernels).size() == 2U);
   BOOST_TEST(cases_of(kernels)[1].name() == "kernel scale, work-group size 8x2x1");
 }

@@ -52,7 +52,12 @@ BOOST_AUTO_TEST_CASE(ContentsAgainstTheFormatAreRefused) {
       {"variant 0", [](Contents& c) { c.variants[0].launches[0].local[1] = 0; }},
       {"variant 0", [](Contents& c) { c.variants[0].launches[0].tile_n = 0; }},
       // Programs of applications and products do not mix.
-      {"a product with a program's trial", [](Contents& c) { c.variants[0].trial = "{}"; }},
+      {"a product with a program's trial", [](Contents& c) { c.variants[0].trial = 1; }},
+      {"a product with a program's trial or content", [](Contents& c) { c.variants[0].content[31] = 1; }},
+      {"names a trial that does not exist",
+       [](Contents& c) {
+         c.variants[0].precision = no_precision, c.variants[0].trans_b = false, c.variants[0].trial = 3;
+       }},
       {"a product with a program's launch", [](Contents& c) { c.variants[0].launches[0].role = Role::kernel; }},
       {"a program with a launch of a product",
        [](Contents& c) { c.variants[0].precision = no_precision, c.variants[0].trans_b = false; }},
@@ -61,7 +66,8 @@ BOOST_AUTO_TEST_CASE(ContentsAgainstTheFormatAreRefused) {
       {"target 0", [](Contents& c) { c.targets[0].vendor.resize(65536); }},
       {"variant 0", [](Contents& c) { c.variants[0].build_options.resize(1048576); }},
       {"source 0", [](Contents& c) { c.sources[0].text.resize(16U << 20U); }},
-      {"entry 0", [](Contents& c) { c.entries[0].proof.note.resize(65454); }},
+      {"entry 0", [](Contents& c) { c.entries[0].proof.note.resize(65450); }},
+      {"the log is longer than 16 KiB", [](Contents& c) { c.entries[0].proof.log.resize(16385); }},
       {"targets", [](Contents& c) { c.targets.resize(65537); }},
       // Proofs that contradict themselves.
       {"entry 0: the proof: tool 1 has no name", [](Contents& c) { c.entries[0].proof.tools[1].name.clear(); }},
@@ -80,7 +86,7 @@ BOOST_AUTO_TEST_CASE(ContentsAgainstTheFormatAreRefused) {
 BOOST_AUTO_TEST_CASE(ValuesAtTheLimitsAreWritten) {
   Contents contents = small_contents();
   contents.variants[0].split_k = 0;  // only the tail is cut
-  contents.entries[0].proof.note.resize(65453);
+  contents.entries[0].proof.note.resize(65449);
   BOOST_TEST(outcome(encode(contents)) == "ok");
 }
 

@@ -23,7 +23,6 @@ cache::Variant program(const std::string& name, const std::string& options, std:
   variant.contract = 1;
   variant.build_options = options;
   variant.source = source;
-  variant.trial = "{}";
   for (const std::uint32_t local : {4U, 8U})
     variant.launches.push_back({cache::Role::kernel, kKernel, {local, 1, 1}, 1, 1});
   return variant;

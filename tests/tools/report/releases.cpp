@@ -72,7 +72,6 @@ cache::Variant own_program(const std::string& name) {
   program.family = "program";
   program.precision = no_precision;
   program.contract = 1;
-  program.trial = "{}";
   program.launches = {{cache::Role::kernel, "mine", {64, 1, 1}, 1, 1}};
   return program;
 }

@@ -44,14 +44,29 @@ Records variants_of(const Bundle& bundle, const std::string& file) {
   for (std::uint32_t i = 0; i < bundle.variant_count(); ++i) {
     const cache::Variant v = need(bundle.variant(i), file);
     const cache::Source source = need(bundle.source(v.source), file);
+    const std::string trial = v.trial == 0 ? std::string() : need(bundle.source(v.trial - 1), file).text;
     Json launches = Json::array();
     for (const cache::Launch& launch : v.launches) {
       launches.push_back(
           {static_cast<int>(launch.role), launch.kernel_name, launch.local, launch.tile_m, launch.tile_n});
     }
-    const Json contents = {name(v.precision), v.trans_a,   v.trans_b, v.family,       v.image_a, v.image_b,
-                           v.contract,        v.block_m,   v.block_n, v.block_k,      v.split_k, v.trial,
-                           source.name,       source.text, launches,  v.build_options};
+    const Json contents = {name(v.precision),
+                           v.trans_a,
+                           v.trans_b,
+                           v.family,
+                           v.image_a,
+                           v.image_b,
+                           v.contract,
+                           v.block_m,
+                           v.block_n,
+                           v.block_k,
+                           v.split_k,
+                           trial,
+                           source.name,
+                           source.text,
+                           launches,
+                           v.build_options,
+                           content_name(v.content)};
     const std::string text = dumped(contents);
     char hash[32];
     std::snprintf(hash, sizeof hash, "%016zx", std::hash<std::string>()(text));

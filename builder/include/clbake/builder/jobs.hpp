@@ -18,12 +18,13 @@ struct Job {
   cache::Source source;
   cache::Variant variant;
   std::vector<cache::Entry> entries;  // none before compilation; else one, or the native and the portable one
+  std::string trial;  // of a program: how a proof tries its kernels (trial.hpp); in a bundle a source of its own
 };
 
 // The device's target and a kernel of the generator.
 Job make_job(const Target& target, const kernels::Kernel& kernel, const kernels::Params& params);
 
-// Same work: target, variant and source agree in everything.
+// Same work: target, variant, source and trial agree in everything.
 bool same_work(const Job& a, const Job& b);
 
 // The bundle of this variant only.
@@ -47,6 +48,12 @@ std::uint32_t index_in(std::vector<T>& list, const T& item) {
   if (found == list.end()) list.push_back(item);
   return index;
 }
+
+// The trial of a variant of the bundle; empty when it has none.
+const std::string& trial_of(const cache::Contents& contents, const cache::Variant& variant);
+
+// Adds the trial, unless it is empty, and makes it the variant's.
+void set_trial(cache::Contents& contents, cache::Variant& variant, const std::string& trial);
 
 // Adds a job's variant and entries; equal targets, sources and variants of one name are shared. The variant's index.
 std::uint32_t add_job(cache::Contents& contents, const Job& job);

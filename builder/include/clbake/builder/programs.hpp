@@ -4,6 +4,7 @@
 
 #include <clbake/builder/jobs.hpp>
 #include <clbake/kernels/defaults.hpp>
+#include <clbake/program_text.hpp>
 
 #include <string>
 #include <vector>
@@ -15,7 +16,8 @@ struct Program {
   cache::Source source;  // with all that it includes
   std::string options;   // for clBuildProgram
   std::vector<cache::Launch> launches;
-  std::string trial;               // of its variant
+  std::string trial;               // of its job
+  ContentDigest content{};         // of what the application gives for it; zeros: it is found by its name only
   std::vector<std::string> files;  // paths of what it was read from: the source and what that includes
   std::string failure;             // why it cannot be baked: a file that is missing, an include; else empty
 };

@@ -78,12 +78,15 @@ struct Variant : GemmKind {
   std::string build_options;     // for clBuildProgram
   std::uint32_t source = 0;      // index into the sources
   std::vector<Launch> launches;  // in the order they run; at least one
-  std::string trial;  // of a program: how its proof tries the kernels (builder/BAKING.md). Runtimes ignore it
+  // Of a program:
+  ContentDigest content{};  // by which it is found without its name (clbake/program_text.hpp); zeros: only by its name
+  std::uint32_t trial = 0;  // 1 + index of the source that says how a proof tries the kernels; 0: none
 
   bool is_program() const { return precision == no_precision; }
 };
 
-// Equal for variants that are equal in all, the text of their source included, but the index of that source.
+// Equal for variants that are equal in all, the text of their source included, but the index of that source and the
+// trial.
 Bytes identifying_bytes(const Variant& variant, const Source& source);
 
 // A variant for the problems of this precision and these transposes whose m, n, k and batch count all lie in the closed
@@ -184,6 +187,7 @@ struct Proof {
   std::string device;       // that it was proven on, and that device's driver; both empty when it was not proven
   std::string driver;
   std::string note;  // for people: further figures, why it is not jit_free
+  std::string log;   // of the build from source, which a program may look at; at most 16 KiB
 
   float load_us() const { return create_us + build_us + kernel_us; }
 };

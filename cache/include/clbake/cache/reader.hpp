@@ -107,6 +107,10 @@ class Bundle {
   // The profile of a target; no_variant if it has none.
   Result<Profile> find_profile(std::uint32_t target) const;
 
+  // The programs of this content, ascending; at least one. Looks at every variant's record. Fails with no_program, or
+  // with the fault of a record that may be the program's.
+  Result<std::vector<std::uint32_t>> find_content(const ContentDigest& content) const;
+
   // The entry of a target and variant: native if there is one, else portable; or of one form only. no_entry if there is
   // none. Damage never hides an entry: the answer is right, or it is checksum.
   Result<EntryInfo> find_entry(std::uint32_t target, std::uint32_t variant) const;
