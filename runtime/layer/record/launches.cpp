@@ -1,9 +1,9 @@
 #include "record/launches.hpp"
 
 #include "down.hpp"
-#include "record/json_text.hpp"
 #include "record/kernels.hpp"
-#include "record/trial.hpp"
+#include "record/trial/trial.hpp"
+#include "record/write/json_text.hpp"
 
 #include <algorithm>
 

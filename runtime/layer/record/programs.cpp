@@ -1,7 +1,7 @@
 #include "record/programs.hpp"
 
 #include "down.hpp"
-#include "record/journal.hpp"
+#include "record/write/journal.hpp"
 
 #include <cstring>
 #include <optional>
@@ -44,36 +44,41 @@ void created_of_unknown(cl_program program) {
 
 std::string text_of(const char* options) { return options ? options : ""; }
 
-// The log of the program's first device, as the driver tells it.
-std::string log_of(cl_program program) {
-  cl_device_id device = nullptr;
+std::string info_text(cl_program program, cl_program_info what) {
   std::size_t size = 0;
-  cl_uint count = 0;
   const cl_icd_dispatch& cl = down();
-  if (cl.clGetProgramInfo(program, CL_PROGRAM_NUM_DEVICES, sizeof count, &count, nullptr) != CL_SUCCESS || !count)
-    return {};
-  std::vector<cl_device_id> devices(count);
-  if (cl.clGetProgramInfo(program, CL_PROGRAM_DEVICES, count * sizeof device, devices.data(), nullptr) != CL_SUCCESS)
-    return {};
-  if (cl.clGetProgramBuildInfo(program, devices[0], CL_PROGRAM_BUILD_LOG, 0, nullptr, &size) != CL_SUCCESS || !size)
-    return {};
+  if (cl.clGetProgramInfo(program, what, 0, nullptr, &size) != CL_SUCCESS || size == 0) return {};
+  std::string text(size, '\0');
+  if (cl.clGetProgramInfo(program, what, size, text.data(), nullptr) != CL_SUCCESS) return {};
+  return text;
+}
+
+// The log for the program's first device, as the driver tells it.
+std::string log_of(cl_program program) {
+  const std::string devices = info_text(program, CL_PROGRAM_DEVICES);
+  cl_device_id first = nullptr;
+  if (devices.size() < sizeof first) return {};
+  std::memcpy(&first, devices.data(), sizeof first);
+  std::size_t size = 0;
+  const auto ask = [&](std::size_t bytes, char* to, std::size_t* bytes_ret) {
+    return down().clGetProgramBuildInfo(program, first, CL_PROGRAM_BUILD_LOG, bytes, to, bytes_ret) == CL_SUCCESS;
+  };
+  if (!ask(0, nullptr, &size) || size == 0) return {};
   std::string log(size, '\0');
-  if (cl.clGetProgramBuildInfo(program, devices[0], CL_PROGRAM_BUILD_LOG, size, log.data(), nullptr) != CL_SUCCESS)
-    return {};
-  return log.c_str();
+  return ask(size, log.data(), nullptr) ? log.c_str() : "";
 }
 
 // With seen_mutex held: writes the program if it is not written.
-SeenProgram* write(State& state, const std::string& log) {
-  if (!state.seen && state.made && state.is_recordable) state.seen = see(*state.made, log);
+SeenProgram* write(State& state, const BuildAnswers& answers) {
+  if (!state.seen && state.made && state.is_recordable) state.seen = see(*state.made, answers);
   return state.seen;
 }
 
 // A build or link has ended well: it is written now, even if no kernel is ever made from it.
 void built(cl_program program) {
-  const std::string log = log_of(program);
+  const BuildAnswers answers = {log_of(program), info_text(program, CL_PROGRAM_KERNEL_NAMES).c_str()};
   const std::lock_guard<std::mutex> lock(seen_mutex());
-  if (State* state = state_of(program)) write(*state, log);
+  if (State* state = state_of(program)) write(*state, answers);
 }
 
 void did_not_build() { note("a program that did not build is not recorded"); }

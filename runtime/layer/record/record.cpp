@@ -2,11 +2,11 @@
 
 #include "down.hpp"
 #include "record/handles.hpp"
-#include "record/journal.hpp"
 #include "record/kernels.hpp"
 #include "record/launches.hpp"
 #include "record/programs.hpp"
-#include "record/trial.hpp"
+#include "record/trial/trial.hpp"
+#include "record/write/journal.hpp"
 #include "settings.hpp"
 
 #include <cstdlib>

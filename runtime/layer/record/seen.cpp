@@ -1,7 +1,7 @@
 #include "record/seen.hpp"
 
-#include "record/journal.hpp"
-#include "record/json_text.hpp"
+#include "record/write/journal.hpp"
+#include "record/write/json_text.hpp"
 
 namespace clbake::layer::record {
 namespace {
@@ -54,7 +54,7 @@ std::mutex& seen_mutex() {
   return mutex;
 }
 
-SeenProgram* see(const ProgramText& text, const std::string& log) {
+SeenProgram* see(const ProgramText& text, const BuildAnswers& answers) {
   bool complete = true;
   const std::string entry = entry_of(text, complete);
   if (!complete) return nullptr;
@@ -63,10 +63,12 @@ SeenProgram* see(const ProgramText& text, const std::string& log) {
     return nullptr;
   }
   const std::string id = digest_text(entry);
-  const auto [at, is_new] = programs().emplace(id, SeenProgram{id, {}});
+  const auto [at, is_new] = programs().emplace(id, SeenProgram{id, {}, 0});
   if (is_new) {
     Object line;
     line.add("program", entry).add("id", quoted(id));
+    if (!answers.kernels.empty() && is_utf8(answers.kernels)) line.add("kernels", quoted(answers.kernels));
+    const std::string& log = answers.log;
     if (!log.empty() && log.size() <= kMostLogBytes && is_utf8(log)) line.add("log", quoted(log));
     add_line(line.text());
   }
@@ -74,13 +76,13 @@ SeenProgram* see(const ProgramText& text, const std::string& log) {
 }
 
 SeenKernel& see(SeenProgram& program, const std::string& kernel) {
-  const auto [at, is_new] = program.kernels.emplace(kernel, SeenKernel{program.id, kernel, {}, {}});
+  const auto [at, is_new] = program.kernels.emplace(kernel, SeenKernel{&program, kernel, {}, {}});
   if (is_new) add_line(Object().add("id", quoted(program.id)).add("kernel", quoted(kernel)).text());
   return at->second;
 }
 
 void add_line(const SeenKernel& kernel, const char* field, const std::string& json) {
-  add_line(Object().add("id", quoted(kernel.program)).add("kernel", quoted(kernel.name)).add(field, json).text());
+  add_line(Object().add("id", quoted(kernel.program->id)).add("kernel", quoted(kernel.name)).add(field, json).text());
 }
 
 }  // namespace clbake::layer::record

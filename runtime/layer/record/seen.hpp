@@ -14,8 +14,10 @@ namespace clbake::layer::record {
 // it.
 std::mutex& seen_mutex();
 
+struct SeenProgram;
+
 struct SeenKernel {
-  std::string program;  // id
+  SeenProgram* program;
   std::string name;
   std::set<std::string> sizes;  // local sizes of launches, as JSON
   struct Attempts {
@@ -31,11 +33,18 @@ struct SeenKernel {
 struct SeenProgram {
   std::string id;
   std::map<std::string, SeenKernel> kernels;
+  std::size_t content_bytes = 0;  // in the trials of its kernels
+};
+
+// The driver's answers after a build; empty texts when it was not asked.
+struct BuildAnswers {
+  std::string log;
+  std::string kernels;  // names, with ';' between them
 };
 
 // The program that this text makes, written if it is new. REQUIRES: a self-contained text. Null, with a note, when it
-// cannot be written. `log`: of its build.
-SeenProgram* see(const ProgramText& text, const std::string& log);
+// cannot be written.
+SeenProgram* see(const ProgramText& text, const BuildAnswers& answers);
 
 // The kernel of a program, written if it is new.
 SeenKernel& see(SeenProgram& program, const std::string& kernel);

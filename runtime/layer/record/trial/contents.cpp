@@ -1,16 +1,15 @@
-#include "record/contents.hpp"
+#include "record/trial/contents.hpp"
 
 #include "down.hpp"
-#include "record/image_names.hpp"
-#include "record/json_text.hpp"
+#include "record/trial/image_names.hpp"
+#include "record/write/json_text.hpp"
 
 #include <algorithm>
 
 namespace clbake::layer::record {
 namespace {
 
-constexpr std::size_t kMostContentBytes = std::size_t{1} << 20;
-constexpr std::size_t kMostObjectBytes = std::size_t{256} << 20;  // a manifest has no larger ones
+constexpr std::size_t kMostObjectBytes = std::size_t{256} << 20;  // so that machines can try several of them
 constexpr std::size_t kAlignment = 4096;                          // no device wants more of a sub-buffer's offset
 
 template <typename T>
@@ -61,22 +60,7 @@ void describe_buffer(const std::string& type, std::size_t size, Memory& memory) 
   const auto offset = memory_info<std::size_t>(memory.handle, CL_MEM_OFFSET) % kAlignment;
   if (offset != 0) fields.add("offset", std::to_string(offset));
   memory.fields = fields.text();
-  memory.kept_bytes = std::min(size, kMostContentBytes);
-  memory.is_truncated = memory.kept_bytes < size;
-  memory.region[0] = memory.kept_bytes;
-}
-
-// Shrinks the region to what a recording keeps: its first slices, else rows of the first slice, else pixels of a row.
-void truncate(std::size_t pixel, Memory& memory) {
-  std::size_t(&region)[3] = memory.region;
-  const std::size_t all = pixel * region[0] * region[1] * region[2];
-  std::size_t below = pixel * region[0] * region[1];
-  for (int d = 2; d >= 0; --d) {
-    region[d] = std::clamp<std::size_t>(kMostContentBytes / below, 1, region[d]);
-    if (d > 0) below /= d == 2 ? region[1] : region[0];
-  }
-  memory.kept_bytes = pixel * region[0] * region[1] * region[2];
-  memory.is_truncated = memory.kept_bytes < all;
+  memory.region[0] = size;
 }
 
 std::string describe_image(cl_mem_object_type type, Memory& memory) {
@@ -93,7 +77,6 @@ std::string describe_image(cl_mem_object_type type, Memory& memory) {
   Object fields;
   fields.add("image", quoted(kind)).add("order", quoted(order)).add("type", quoted(channel));
   std::size_t(&region)[3] = memory.region;
-  std::fill_n(region, 3, 1);
   std::size_t dimensions = 0;
   const auto add = [&](const char* name, cl_image_info what) {
     region[dimensions] = std::max<std::size_t>(image_info<std::size_t>(handle, what), 1);
@@ -107,9 +90,8 @@ std::string describe_image(cl_mem_object_type type, Memory& memory) {
     add("array_size", CL_IMAGE_ARRAY_SIZE);
   }
   memory.fields = fields.text();
-  if (pixel * region[0] * region[1] * region[2] > kMostObjectBytes) return "is an image of more than 256 MiB";
-  truncate(pixel, memory);
-  return {};
+  memory.element_bytes = pixel;
+  return memory.bytes() > kMostObjectBytes ? "is an image of more than 256 MiB" : "";
 }
 
 }  // namespace
@@ -127,11 +109,20 @@ std::string describe(cl_mem handle, const std::string& type, Memory& memory) {
   return {};
 }
 
+void truncate(Memory& memory, std::size_t most_bytes) {
+  std::size_t(&region)[3] = memory.region;
+  const std::size_t all = memory.bytes();
+  const std::size_t row = memory.element_bytes * region[0], slice = row * region[1];
+  region[2] = std::clamp<std::size_t>(most_bytes / slice, 1, region[2]);
+  region[1] = std::clamp<std::size_t>(most_bytes / row, 1, region[1]);
+  region[0] = std::clamp<std::size_t>(most_bytes / memory.element_bytes, 1, region[0]);
+  memory.is_truncated = memory.bytes() < all;
+}
+
 cl_int enqueue_read(cl_command_queue queue, const Memory& memory, cl_uint waits, const cl_event* wait_list, void* to,
                     cl_event* event) {
   if (!memory.is_image) {
-    return down().clEnqueueReadBuffer(queue, memory.handle, CL_FALSE, 0, memory.kept_bytes, to, waits, wait_list,
-                                      event);
+    return down().clEnqueueReadBuffer(queue, memory.handle, CL_FALSE, 0, memory.bytes(), to, waits, wait_list, event);
   }
   constexpr std::size_t origin[3] = {0, 0, 0};
   return down().clEnqueueReadImage(queue, memory.handle, CL_FALSE, origin, memory.region, 0, 0, to, waits, wait_list,

@@ -1,4 +1,4 @@
-#include "record/json_text.hpp"
+#include "record/write/json_text.hpp"
 
 namespace clbake::layer::record {
 namespace {

@@ -1,7 +1,7 @@
-#include "record/journal.hpp"
+#include "record/write/journal.hpp"
 
 #include "log.hpp"
-#include "record/json_text.hpp"
+#include "record/write/json_text.hpp"
 
 #include <clbake/cache/blake2b.hpp>
 

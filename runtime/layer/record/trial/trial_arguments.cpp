@@ -1,16 +1,16 @@
-#include "record/trial_arguments.hpp"
+#include "record/trial/trial_arguments.hpp"
 
 #include "down.hpp"
 #include "record/handles.hpp"
-#include "record/image_names.hpp"
-#include "record/json_text.hpp"
+#include "record/trial/image_names.hpp"
+#include "record/write/json_text.hpp"
 
 #include <cstring>
 
 namespace clbake::layer::record {
 namespace {
 
-// What a driver says about an argument of a kernel. Some keep nothing unless the program was built to have it.
+// A driver's word about an argument of a kernel. Some keep nothing unless the program was built to have it.
 struct Declared {
   bool is_known = false;
   bool is_memory = false;

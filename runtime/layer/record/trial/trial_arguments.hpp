@@ -1,8 +1,8 @@
 // The arguments of a launch, as a trial states them.
 #pragma once
 
-#include "record/contents.hpp"
 #include "record/kernels.hpp"
+#include "record/trial/contents.hpp"
 
 #include <optional>
 

@@ -1,9 +1,9 @@
-#include "record/trial.hpp"
+#include "record/trial/trial.hpp"
 
 #include "down.hpp"
-#include "record/journal.hpp"
-#include "record/json_text.hpp"
-#include "record/trial_arguments.hpp"
+#include "record/trial/trial_arguments.hpp"
+#include "record/write/journal.hpp"
+#include "record/write/json_text.hpp"
 #include "settings.hpp"
 
 #include <algorithm>
@@ -13,6 +13,10 @@
 
 namespace clbake::layer::record {
 namespace {
+
+constexpr std::size_t kMostContentBytes = std::size_t{1} << 20;
+constexpr std::size_t kLeastContentBytes = std::size_t{4} << 10;
+constexpr std::size_t kProgramBytes = std::size_t{6} << 20;  // a bundle holds them in one record, as hexadecimal digits
 
 std::atomic<int> trials_in_the_making = 0;
 
@@ -59,6 +63,7 @@ class Trial {
   }
 
  private:
+  std::size_t keep_parts();
   std::string content_field(std::size_t i, std::string& name) const;
   std::string text() const;
   void finish();
@@ -71,13 +76,26 @@ class Trial {
   std::string reason_;
 };
 
+// The more a program's trials hold, the less is kept of each further content. Returns the bytes of all.
+std::size_t Trial::keep_parts() {
+  const std::lock_guard<std::mutex> lock(seen_mutex());
+  std::size_t& used = kernel_.program->content_bytes;
+  std::size_t bytes = 0;
+  for (TrialArgument& argument : arguments) {
+    if (!argument.memory || !argument.memory->has_content) continue;
+    const std::size_t left = used < kProgramBytes ? kProgramBytes - used : 0;
+    truncate(*argument.memory, std::clamp(left / 8, kLeastContentBytes, kMostContentBytes));
+    bytes += argument.memory->bytes();
+    used += argument.memory->bytes();
+  }
+  return bytes;
+}
+
 std::optional<std::string> Trial::prepare(cl_kernel kernel, const KernelState& state, bool had_trial) {
   const std::string wrong = arguments_of(kernel, state, arguments);
   if (!wrong.empty()) return wrong;
+  if (!take(keep_parts())) return "the recording has reached its limit of bytes";
   if (had_trial && !is_whole()) return "";
-  std::size_t bytes = 0;
-  for (const TrialArgument& argument : arguments) bytes += argument.memory ? argument.memory->kept_bytes : 0;
-  if (!take(bytes)) return "the recording has reached its limit of bytes";
   contents.resize(arguments.size());
   return std::nullopt;
 }
@@ -155,7 +173,7 @@ void TrialReads::read(cl_command_queue queue) {
     const std::optional<Memory>& memory = trial_->arguments[i].memory;
     if (!memory || !memory->has_content) continue;
     std::vector<char>& content = trial_->contents[i];
-    content.resize(memory->kept_bytes);
+    content.resize(memory->bytes());
     cl_event event = nullptr;
     const cl_event* own = own_waits_ ? wait_list_.data() : nullptr;
     const cl_int error = enqueue_read(queue, *memory, static_cast<cl_uint>(own_waits_), own, content.data(), &event);

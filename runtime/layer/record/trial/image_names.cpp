@@ -1,4 +1,4 @@
-#include "record/image_names.hpp"
+#include "record/trial/image_names.hpp"
 
 #include <CL/cl_ext.h>
 
