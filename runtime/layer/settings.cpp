@@ -207,6 +207,7 @@ void read_settings() {
   if (s.learn != Learn::off) s.overlay = overlay_of(reader);
   s.record = reader.path("CLBAKE_RECORD");
   s.record_bytes = reader.number("CLBAKE_RECORD_BYTES", kRecordBytes);
+  s.record_binaries = reader.choice("CLBAKE_RECORD_BINARIES", {"on", "off"}) == 0;
   s.learner = learner_of(reader);
   s.trust = split(reader.text("CLBAKE_TRUST"));
   s.pocl_memory = reader.choice("CLBAKE_POCL_MEMORY", {"off", "on"}) == 1;

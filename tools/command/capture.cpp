@@ -1,11 +1,13 @@
 #include "cli/cli.hpp"
 #include "cli/json.hpp"
 #include "command/verbs.hpp"
+#include "recording/capture_programs.hpp"
 
 #include <clbake/builder/build.hpp>
 #include <clbake/builder/shape/shapes_file.hpp>
 
 #include <cstdio>
+#include <filesystem>
 
 namespace clbake::tool {
 namespace {
@@ -48,16 +50,24 @@ void print_text(const Json& json, const std::string& output) {
 }  // namespace
 
 int capture(const std::vector<std::string>& arguments) {
-  Cli cli("capture FILE... -o FILE [OPTIONS]",
-          "Makes a shapes file, for 'tune --shapes' and others, of recordings of running applications: what the\n"
-          "runtime's write_recording wrote, of any number of processes and machines. A problem's weight is the\n"
-          "number of its calls. A last line without an end, as a killed process may leave it, is left out. A\n"
-          "recording with another bad line is left out and named; the exit status is then 3. Needs no OpenCL\n"
-          "device.");
-  cli.add_required("output,o", "FILE", "the shapes file to write");
+  Cli cli(
+      "capture FILE... -o FILE [OPTIONS]",
+      "Joins recordings. Of directories that 'record' wrote, or the layer: one directory with all of their\n"
+      "programs, kernels, local sizes and trials, for 'build --programs'. It may be one of them.\n"
+      "Of files: makes a shapes file, for 'tune --shapes' and others, of recordings of running applications: what the\n"
+      "runtime's write_recording wrote, of any number of processes and machines. A problem's weight is the\n"
+      "number of its calls. A last line without an end, as a killed process may leave it, is left out. A\n"
+      "recording with another bad line is left out and named; the exit status is then 3. Needs no OpenCL\n"
+      "device.");
+  cli.add_required("output,o", "FILE", "the shapes file to write, or the directory");
   cli.add_value("top", "N", "keep only the N problems that were called most");
   cli.add_json();
   if (const auto status = cli.parse(arguments)) return *status;
+  if (std::filesystem::is_directory(cli.file())) {
+    const Json summary = capture_programs(cli.files(), cli.text("output"));
+    cli.has("json") ? print(summary) : print_summary(stdout, summary);
+    return kSuccess;
+  }
   const std::size_t top = cli.size("top", SIZE_MAX, 1);
   const std::string output = behind_links(cli.text("output"));
   check_not_input(output, cli.files());

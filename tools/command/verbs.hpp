@@ -16,7 +16,8 @@ struct Verb {
   int failure = 1;      // exit status of a failure
 };
 
-VerbFunction devices, targets, space, build, run, prove, check, diff, prune, verify, keygen, sign, capture, merge,
+VerbFunction devices, targets, space, build, run, prove, check, diff, prune, verify, keygen, sign, record, capture,
+    merge,
     report, inspect, plan, work, embed, tune, bench, bench_bundle, bench_choice, bench_cold, bench_gemm;
 
 // The child processes of the other verbs; users do not call it.

@@ -2,7 +2,9 @@
 
 #include "down.hpp"
 #include "record/write/journal.hpp"
+#include "settings.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <unordered_map>
@@ -144,12 +146,15 @@ cl_program CL_API_CALL create_with_il_khr(cl_context context, const void* il, si
 cl_program CL_API_CALL create_with_binary(cl_context context, cl_uint count, const cl_device_id* devices,
                                           const size_t* lengths, const unsigned char** binaries, cl_int* status,
                                           cl_int* error) {
+  if (!settings().record_binaries) {
+    if (status) std::fill_n(status, count, CL_INVALID_BINARY);
+    if (error) *error = CL_INVALID_BINARY;
+    return nullptr;
+  }
   cl_program program = down().clCreateProgramWithBinary(context, count, devices, lengths, binaries, status, error);
   created_of_unknown(program);
   if (program) {
-    note(
-        "a program made from a binary is not recorded: if that is the application's own cache, empty it and record "
-        "again");
+    note("a program made from a binary is not recorded: if that is the application's own cache, empty it before");
   }
   return program;
 }

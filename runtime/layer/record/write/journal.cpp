@@ -120,7 +120,6 @@ void note(const std::string& text) {
   State& s = state();
   const std::lock_guard<std::mutex> lock(s.mutex);
   if (!s.notes.insert(text).second) return;
-  log("recording: " + text);
   if (is_utf8(text)) add_locked(s, Object().add("note", quoted(text)).text());
 }
 

@@ -2,7 +2,7 @@
 // kill costs the last one at most; and files of texts and contents, named by their digest, which processes share.
 //
 //   DIR/process-PID-N.jsonl   {"clbake_recording":1,"executable":"/usr/bin/app","pid":PID}
-//                             {"program":{...},"id":ID}                          as in the manifest, without "kernels"
+//                             {"program":{...},"id":ID,"kernels":"a;b","log":L}  "program" as in the manifest
 //                             {"id":ID,"kernel":NAME}                            was created
 //                             {"id":ID,"kernel":NAME,"size":[X,Y,Z] or null}     was launched with this local size
 //                             {"id":ID,"kernel":NAME,"trial":{...}}              as in the manifest
@@ -25,7 +25,7 @@ void open_journal(const std::string& directory);
 // Adds a line. A forked child adds to its parent's journal. The first failure is logged, and ends the recording.
 void add_line(const std::string& json);
 
-// Adds a note, and logs it; each text once.
+// Adds a note; each text once.
 void note(const std::string& text);
 
 // Stores the bytes, and returns the file's name in the directory: "sources/DIGEST.cl" for the folder "sources" and the

@@ -1,0 +1,226 @@
+#include "recording/recording.hpp"
+
+#include "cli/cli.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace clbake::tool {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kManifestVersion = 2;
+constexpr const char* kManifest = "programs.json";
+
+std::string bytes_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream bytes;
+  bytes << file.rdbuf();
+  if (!file || !bytes) throw Failure(path + ": cannot be read");
+  return std::move(bytes).str();
+}
+
+// No process adds to the journal any more: each holds a lock as long as it may.
+bool has_ended(const std::string& path) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const bool ended = file >= 0 && ::flock(file, LOCK_EX | LOCK_NB) == 0;
+  if (file >= 0) ::close(file);
+  return ended;
+}
+
+std::vector<std::string> journals_in(const std::string& directory) {
+  std::vector<std::string> paths;
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory)) {
+    if (entry.path().extension() == ".jsonl") paths.push_back(entry.path().string());
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+// Launches of one kind run one compiled function: runtime/layer/record/launches.cpp.
+std::string kind_of(const Json& trial) {
+  constexpr std::uint64_t kLargeGrid = 65535;
+  bool large = false, moved = false;
+  for (const Json& size : trial.at("global")) large = large || size.get<std::uint64_t>() >= kLargeGrid;
+  for (const Json& offset : trial.value("offset", Json::array())) moved = moved || offset.get<std::uint64_t>() != 0;
+  return trial.value("local", Json()).dump() + (large ? " large" : "") + (moved ? " moved" : "");
+}
+
+bool is_truncated(const Json& trial) {
+  const Json& arguments = trial.at("arguments");
+  return std::any_of(arguments.begin(), arguments.end(),
+                     [](const Json& argument) { return argument.value("truncated", false); });
+}
+
+// One trial of a kind, a whole one rather than a truncated one.
+void add_trial(RecordedKernel& kernel, const Json& trial) {
+  const std::string kind = kind_of(trial);
+  const auto same = std::find_if(kernel.trials.begin(), kernel.trials.end(),
+                                 [&](const Json& other) { return kind_of(other) == kind; });
+  if (same == kernel.trials.end()) {
+    kernel.trials.push_back(trial);
+  } else if (is_truncated(*same) && !is_truncated(trial)) {
+    *same = trial;
+  }
+}
+
+void add_size(RecordedKernel& kernel, Json size) {
+  while (size.is_array() && size.size() < 3) size.push_back(1);
+  if (std::find(kernel.sizes.begin(), kernel.sizes.end(), size) == kernel.sizes.end()) kernel.sizes.push_back(size);
+}
+
+Json kernel_json(const RecordedKernel& kernel) {
+  return {{"name", kernel.name}, {"work_group_sizes", kernel.sizes}, {"trials", kernel.trials}};
+}
+
+// One line for each kernel. Kernels that nobody made are those that the driver named.
+std::string program_text(const RecordedProgram& program) {
+  Json fields = program.text;
+  if (!program.log.is_null()) fields["log"] = program.log;
+  std::string text = fields.dump();
+  text.pop_back();
+  text += ", \"kernels\": [";
+  const char* separator = "\n    ";
+  for (const RecordedKernel& kernel : program.kernels) {
+    text += separator + kernel_json(kernel).dump();
+    separator = ",\n    ";
+  }
+  return text + "]}";
+}
+
+}  // namespace
+
+RecordedKernel& RecordedProgram::kernel(const std::string& name) {
+  const auto found =
+      std::find_if(kernels.begin(), kernels.end(), [&](const RecordedKernel& kernel) { return kernel.name == name; });
+  if (found != kernels.end()) return *found;
+  kernels.push_back({name, {}, {}, {}});
+  return kernels.back();
+}
+
+void Recording::add(const std::string& directory) {
+  directory_ = directory;
+  std::error_code ignored;
+  if (!fs::is_directory(directory, ignored)) throw Failure(directory + ": is no directory of a recording");
+  const auto read = [&](const std::string& path, auto function) {
+    try {
+      (this->*function)(path);
+    } catch (const Json::exception& error) {
+      throw Failure(path + ": is not as a recording has it: " + error.what());
+    }
+  };
+  const std::string manifest = directory + "/" + kManifest;
+  if (fs::exists(manifest, ignored)) read(manifest, &Recording::add_manifest);
+  for (const std::string& journal : journals_in(directory)) read(journal, &Recording::add_journal);
+}
+
+void Recording::add_manifest(const std::string& path) {
+  const Json root = Json::parse(bytes_of(path));
+  if (root.size() != 2 || root.at("version") != kManifestVersion) {
+    throw Failure(path + ": is no manifest that 'record' or 'capture' wrote");
+  }
+  for (Json entry : root.at("programs")) {
+    const Json kernels = entry.at("kernels"), log = entry.value("log", Json());
+    entry.erase("kernels");
+    entry.erase("log");
+    RecordedProgram& program = programs_[this->program(entry)];
+    if (program.log.is_null()) program.log = log;
+    for (const Json& kernel : kernels) {
+      RecordedKernel& known = program.kernel(kernel.at("name"));
+      for (const Json& size : kernel.at("work_group_sizes")) add_size(known, size);
+      add_files(kernel.at("trials"));
+      if (known.trials.empty()) {  // also those that a person added
+        known.trials = kernel.at("trials").get<std::vector<Json>>();
+      } else {
+        for (const Json& trial : kernel.at("trials")) add_trial(known, trial);
+      }
+    }
+  }
+}
+
+void Recording::add_journal(const std::string& path) {
+  if (has_ended(path)) ended_.push_back(path);
+  std::map<std::string, std::size_t> ids;
+  const std::string text = bytes_of(path);
+  for (std::size_t at = 0, end = 0; (end = text.find('\n', at)) != std::string::npos; at = end + 1) {
+    add_line(Json::parse(text.substr(at, end - at)), ids);
+  }
+}
+
+void Recording::add_line(const Json& line, std::map<std::string, std::size_t>& ids) {
+  if (line.contains("note")) notes_.insert(line["note"]);
+  if (line.contains("program")) {
+    const std::size_t index = ids[line.at("id")] = program(line["program"]);
+    RecordedProgram& program = programs_[index];
+    if (program.log.is_null()) program.log = line.value("log", Json());
+    program.names = split(line.value("kernels", ""), ';');
+  } else if (line.contains("kernel")) {
+    RecordedKernel& kernel = programs_[ids.at(line.at("id"))].kernel(line["kernel"]);
+    if (line.contains("size")) add_size(kernel, line["size"]);
+    if (line.contains("untried")) kernel.untried.insert(line["untried"]);
+    if (line.contains("trial")) {
+      add_files(line["trial"]);
+      add_trial(kernel, line["trial"]);
+    }
+  }
+}
+
+// The number of the program, which is new unless one has the same fields but for a name.
+std::size_t Recording::program(const Json& text) {
+  add_files(text);
+  nlohmann::json key = nlohmann::json::parse(text.dump());  // whose fields have one order
+  key.erase("name");
+  const auto [at, is_new] = by_text_.emplace(key.dump(), programs_.size());
+  if (is_new) programs_.push_back({text, {}, {}, {}});
+  return at->second;
+}
+
+// The files that the fields name.
+void Recording::add_files(const Json& json) {
+  for (const auto& [key, value] : json.items()) {
+    if (value.is_structured()) {
+      add_files(value);
+    } else if (value.is_string() && (key == "source" || key == "il" || key == "file")) {
+      const std::string name = value, path = directory_ + "/" + name;
+      const auto [at, is_new] = files_.emplace(name, path);
+      std::error_code ignored;
+      if (is_new || fs::equivalent(at->second, path, ignored) || bytes_of(at->second) == bytes_of(path)) continue;
+      throw Failure(path + ": differs from " + at->second + ", which has the same name in another recording");
+    }
+  }
+}
+
+void Recording::write(const std::string& directory) const {
+  std::error_code ignored;
+  for (const auto& [name, from] : files_) {
+    const fs::path to = fs::path(directory) / name;
+    if (fs::equivalent(from, to, ignored)) continue;
+    std::error_code error;
+    fs::create_directories(to.parent_path(), error);
+    if (error) throw Failure(to.parent_path().string() + ": cannot be made: " + error.message());
+    write_text(to.string(), bytes_of(from));
+  }
+  std::string text = "{\"version\": " + std::to_string(kManifestVersion) + ", \"programs\": [";
+  const char* separator = "\n  ";
+  for (const RecordedProgram& program : programs_) {
+    RecordedProgram whole = program;
+    if (whole.kernels.empty()) {
+      for (const std::string& name : program.names) whole.kernel(name);
+    }
+    if (whole.kernels.empty()) continue;  // nothing can be launched
+    text += separator + program_text(whole);
+    separator = ",\n  ";
+  }
+  write_text(directory + "/" + kManifest, text + "]}\n");
+  for (const std::string& journal : ended_) {
+    if (fs::equivalent(fs::path(journal).parent_path(), directory, ignored)) fs::remove(journal, ignored);
+  }
+}
+
+}  // namespace clbake::tool

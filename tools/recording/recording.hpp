@@ -1,0 +1,59 @@
+// Recordings that `clbake record` and the layer make: directories with a journal for each process, a manifest for
+// `clbake build --programs`, sources and contents. runtime/layer/record/write/journal.hpp describes the journals.
+#pragma once
+
+#include "cli/json.hpp"
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace clbake::tool {
+
+struct RecordedKernel {
+  std::string name;
+  std::vector<Json> sizes;        // [X, Y, Z], or null
+  std::vector<Json> trials;       // from journals: one for each kind of launch
+  std::set<std::string> untried;  // why launches were not tried
+};
+
+struct RecordedProgram {
+  Json text;                       // the manifest's fields but for "kernels" and "log"
+  Json log;                        // null: none
+  std::vector<std::string> names;  // kernels that the driver found in it
+  std::vector<RecordedKernel> kernels;
+
+  RecordedKernel& kernel(const std::string& name);
+};
+
+// The union of recordings: equal programs are one, with the kernels, sizes and trials of all.
+class Recording {
+ public:
+  // Adds a directory: its programs.json, then its journals. A journal's last line without an end, as a kill may leave
+  // it, does not count. Throws Failure, which names the file and the cause.
+  void add(const std::string& directory);
+
+  // Writes programs.json and the files that it names into the directory, which is made. Then removes its journals
+  // that were added, unless a process still writes to them. Throws Failure.
+  void write(const std::string& directory) const;
+
+  const std::vector<RecordedProgram>& programs() const { return programs_; }
+  const std::set<std::string>& notes() const { return notes_; }  // what the layer could not record
+
+ private:
+  void add_manifest(const std::string& path);
+  void add_journal(const std::string& path);
+  void add_line(const Json& line, std::map<std::string, std::size_t>& ids);
+  std::size_t program(const Json& text);
+  void add_files(const Json& json);
+
+  std::vector<RecordedProgram> programs_;
+  std::map<std::string, std::size_t> by_text_;
+  std::set<std::string> notes_;
+  std::map<std::string, std::string> files_;  // paths by the names in the manifest
+  std::vector<std::string> ended_;            // journals that no process writes to
+  std::string directory_;                     // that is being added
+};
+
+}  // namespace clbake::tool

@@ -1,0 +1,124 @@
+#include "recording/under_layer.hpp"
+
+#include "cli/cli.hpp"
+
+#include <clbake/builder/process.hpp>
+
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+namespace clbake::tool {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kLayerFile = "libclbake-layer.so";
+
+// Beside the command, where an installation has libraries, or where a build leaves it.
+std::string layer_path() {
+  const fs::path folder = fs::path(builder::process::own_path()).parent_path();
+  for (const char* place : {".", "../" CLBAKE_LIBRARY_FOLDER, "../lib", "../runtime/layer"}) {
+    const fs::path path = (folder / place / kLayerFile).lexically_normal();
+    std::error_code ignored;
+    if (fs::is_regular_file(path, ignored)) return path.string();
+  }
+  throw Failure(std::string(kLayerFile) + " is not installed beside this command");
+}
+
+volatile pid_t child = 0;
+
+void pass_on(int signal) {
+  if (child > 0) ::kill(child, signal);
+}
+
+// The parent's part in signals, as long as this lives.
+class Signals {
+ public:
+  Signals() {
+    struct sigaction action = {};
+    action.sa_handler = SIG_IGN;
+    for (const int signal : {SIGINT, SIGQUIT}) ::sigaction(signal, &action, old(signal));
+    action.sa_handler = pass_on;
+    for (const int signal : {SIGTERM, SIGHUP}) ::sigaction(signal, &action, old(signal));
+  }
+  ~Signals() {
+    for (const int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP}) ::sigaction(signal, old(signal), nullptr);
+    child = 0;
+  }
+  Signals(const Signals&) = delete;
+  Signals& operator=(const Signals&) = delete;
+
+ private:
+  struct sigaction* old(int signal) {
+    return &old_[signal];
+  }
+  struct sigaction old_[32] = {};
+};
+
+// The variables of this process, but for those that are set anew.
+std::vector<std::string> environment_with(const std::vector<std::pair<std::string, std::string>>& variables) {
+  std::vector<std::string> all;
+  for (char** at = environ; *at; ++at) {
+    const std::string line = *at;
+    const bool replaced = std::any_of(variables.begin(), variables.end(), [&](const auto& variable) {
+      return line.compare(0, variable.first.size() + 1, variable.first + "=") == 0;
+    });
+    if (!replaced) all.push_back(line);
+  }
+  for (const auto& [name, value] : variables) all.push_back(name + "=" + value);
+  return all;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> all;
+  for (std::string& text : texts) all.push_back(text.data());
+  all.push_back(nullptr);
+  return all;
+}
+
+// With the signals' own actions, whatever this process does with them.
+int spawn(std::vector<std::string> command, std::vector<std::string> environment) {
+  posix_spawnattr_t attributes;
+  ::posix_spawnattr_init(&attributes);
+  sigset_t own;
+  ::sigemptyset(&own);
+  for (const int signal : {SIGINT, SIGQUIT, SIGXFSZ}) ::sigaddset(&own, signal);
+  ::posix_spawnattr_setsigdefault(&attributes, &own);
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+  pid_t started = 0;
+  const int error = ::posix_spawnp(&started, command[0].c_str(), nullptr, &attributes, pointers(command).data(),
+                                   pointers(environment).data());
+  ::posix_spawnattr_destroy(&attributes);
+  child = started;
+  return error;
+}
+
+}  // namespace
+
+WithCommand split_command(const std::vector<std::string>& arguments) {
+  const auto at = std::find(arguments.begin(), arguments.end(), "--");
+  return {{arguments.begin(), at}, {at == arguments.end() ? at : at + 1, arguments.end()}};
+}
+
+int run_under_layer(const std::vector<std::string>& command,
+                    const std::vector<std::pair<std::string, std::string>>& environment) {
+  std::vector<std::pair<std::string, std::string>> variables = environment;
+  const char* others = std::getenv("OPENCL_LAYERS");
+  variables.emplace_back("OPENCL_LAYERS", layer_path() + (others && *others ? ":" + std::string(others) : ""));
+  const Signals signals;
+  const int error = spawn(command, environment_with(variables));
+  if (error != 0) throw Failure(command[0] + ": cannot be started: " + std::strerror(error));
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+}  // namespace clbake::tool

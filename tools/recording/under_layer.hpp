@@ -1,0 +1,23 @@
+// Programs that run under the layer (runtime/layer), for the verbs that start them.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace clbake::tool {
+
+// The arguments of a verb: its own, and behind "--" a program with its arguments.
+struct WithCommand {
+  std::vector<std::string> own;
+  std::vector<std::string> command;  // empty when there is no "--", or nothing behind it
+};
+WithCommand split_command(const std::vector<std::string>& arguments);
+
+// Runs the program in this terminal, with OPENCL_LAYERS and these variables set, and returns its exit status; 128 and
+// the signal's number when one killed it. While it runs, SIGINT and SIGQUIT are left to it, and SIGTERM and SIGHUP are
+// passed on. Throws Failure when the layer is not installed, or the program cannot be started.
+int run_under_layer(const std::vector<std::string>& command,
+                    const std::vector<std::pair<std::string, std::string>>& environment);
+
+}  // namespace clbake::tool
