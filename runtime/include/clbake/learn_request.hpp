@@ -16,14 +16,13 @@ namespace clbake::learn {
 // A launch, as far as drivers make other machine code for it.
 struct SeenLaunch {
   std::string kernel;
-  std::array<std::uint32_t, 3> local = {};   // work-group size, work-items; zeros: NULL, the driver chose
-  std::array<std::uint64_t, 3> global = {};  // work-items, by which it chose; zeros: `local` is given
+  std::array<std::uint32_t, 3> local = {};  // work-group size, work-items; zeros: NULL, the driver chose
   bool zero_offset = true;
   bool small_grid = true;  // PoCL's "smallgrid": fewer than 65,535 work-items in x and in y
 
   bool operator==(const SeenLaunch& other) const {
-    return kernel == other.kernel && local == other.local && global == other.global &&
-           zero_offset == other.zero_offset && small_grid == other.small_grid;
+    return kernel == other.kernel && local == other.local && zero_offset == other.zero_offset &&
+           small_grid == other.small_grid;
   }
 };
 

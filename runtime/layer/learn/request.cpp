@@ -94,10 +94,8 @@ SeenLaunch seen_launch(std::string kernel, std::uint32_t dimensions, const std::
     if (offset && offset[i] != 0) seen.zero_offset = false;
     if (global && i < 2 && global[i] >= kSmallGrid) seen.small_grid = false;
     if (local) seen.local[i] = static_cast<std::uint32_t>(std::min(local[i], most));
-    if (global && !local) seen.global[i] = global[i];
   }
   for (std::uint32_t i = dimensions; local && i < 3; ++i) seen.local[i] = 1;
-  for (std::uint32_t i = dimensions; !local && i < 3; ++i) seen.global[i] = 1;
   return seen;
 }
 
@@ -118,7 +116,6 @@ Result<std::string> encode(const Request& request) {
   for (const SeenLaunch& launch : request.launches) {
     to.text(launch.kernel);
     for (const std::uint32_t extent : launch.local) to.number(extent, 4);
-    for (const std::uint64_t extent : launch.global) to.number(extent, 8);
     to.number((launch.zero_offset ? 1U : 0U) | (launch.small_grid ? 2U : 0U), 4);
   }
   return std::move(to.message());
@@ -143,7 +140,6 @@ Result<Request> decode(const std::string& message) {
     SeenLaunch launch;
     launch.kernel = from.text();
     for (std::uint32_t& extent : launch.local) extent = from.u32();
-    for (std::uint64_t& extent : launch.global) extent = from.number(8);
     const std::uint32_t flags = from.u32();
     launch.zero_offset = (flags & 1U) != 0;
     launch.small_grid = (flags & 2U) != 0;

@@ -14,7 +14,7 @@ Request sample() {
   request.program = std::string("kernel void f() {}\0more", 23);
   request.directory = "/some/where";
   request.log = "warning: none";
-  request.launches = {{"f", {64, 2, 1}, {}, true, false}, {"g", {}, {1000, 2, 1}, false, true}};
+  request.launches = {{"f", {64, 2, 1}, true, false}, {"g", {}, false, true}};
   return request;
 }
 
@@ -88,14 +88,14 @@ BOOST_AUTO_TEST_CASE(LaunchesAreSeenAsDriversTellThemApart) {
     SeenLaunch seen;
   };
   const Case cases[] = {
-      {"one dimension", {}, {1024}, {64}, {"k", {64, 1, 1}, {}, true, true}},
-      {"no local size", {}, {1024, 4}, {}, {"k", {}, {1024, 4, 1}, true, true}},
-      {"three dimensions", {0, 0, 0}, {64, 64, 64}, {8, 4, 2}, {"k", {8, 4, 2}, {}, true, true}},
-      {"an offset", {0, 8}, {64, 64}, {8, 4}, {"k", {8, 4, 1}, {}, false, true}},
-      {"the largest small grid", {}, {65534, 65534}, {1, 1}, {"k", {1, 1, 1}, {}, true, true}},
-      {"large in x", {}, {65535}, {1}, {"k", {1, 1, 1}, {}, true, false}},
-      {"large in y", {}, {1, 65535}, {1, 1}, {"k", {1, 1, 1}, {}, true, false}},
-      {"large in z", {}, {1, 1, 65535}, {1, 1, 1}, {"k", {1, 1, 1}, {}, true, true}},
+      {"one dimension", {}, {1024}, {64}, {"k", {64, 1, 1}, true, true}},
+      {"no local size", {}, {1024, 4}, {}, {"k", {}, true, true}},
+      {"three dimensions", {0, 0, 0}, {64, 64, 64}, {8, 4, 2}, {"k", {8, 4, 2}, true, true}},
+      {"an offset", {0, 8}, {64, 64}, {8, 4}, {"k", {8, 4, 1}, false, true}},
+      {"the largest small grid", {}, {65534, 65534}, {1, 1}, {"k", {1, 1, 1}, true, true}},
+      {"large in x", {}, {65535}, {1}, {"k", {1, 1, 1}, true, false}},
+      {"large in y", {}, {1, 65535}, {1, 1}, {"k", {1, 1, 1}, true, false}},
+      {"large in z", {}, {1, 1, 65535}, {1, 1, 1}, {"k", {1, 1, 1}, true, true}},
   };
   const auto pointer = [](const std::vector<std::size_t>& list) { return list.empty() ? nullptr : list.data(); };
   for (const Case& c : cases) {
