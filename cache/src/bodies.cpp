@@ -162,7 +162,8 @@ Bytes encode_variant(const Variant& variant, std::uint32_t source, std::uint32_t
   const std::uint32_t to = source, launches = static_cast<std::uint32_t>(variant.launches.size());
   describe_variant(fields, variant, flags, to, launches);
   for (const Launch& launch : variant.launches) describe_launch(fields, launch);
-  if (variant.is_program()) fields(variant.content, trial);
+  if (variant.is_program()) fields(variant.content, trial, variant.parts.size());
+  for (const ContentDigest& part : variant.parts) fields(part);
   return fields.take();
 }
 
@@ -181,7 +182,9 @@ Result<Variant> parse_variant(ByteView body, std::uint32_t source_count) {
   variant.image_a = (flags & format::kImageA) != 0;
   variant.image_b = (flags & format::kImageB) != 0;
   for (std::uint32_t i = 0; i < launches && fields.ok(); ++i) describe_launch(fields, variant.launches.emplace_back());
-  if (variant.is_program()) fields(variant.content, variant.trial);
+  std::uint32_t parts = 0;
+  if (variant.is_program()) fields(variant.content, variant.trial, parts);
+  for (std::uint32_t i = 0; i < parts && fields.ok(); ++i) fields(variant.parts.emplace_back());
   if (!fields.complete()) return wrong_length();
   if (status = check_variant(variant, source_count); !status) return status;
   return variant;
@@ -191,8 +194,8 @@ Status check_variant(const Variant& variant, std::size_t source_count) {
   if (Status status = check_precision_of(variant); !status) return status;
   const bool has_flags = variant.trans_a || variant.trans_b || variant.image_a || variant.image_b;
   if (variant.is_program() && has_flags) return malformed("a program with operands of a product");
-  if (!variant.is_program() && (variant.trial != 0 || variant.content != ContentDigest())) {
-    return malformed("a product with a program's trial or content");
+  if (!variant.is_program() && (variant.trial != 0 || variant.content != ContentDigest() || !variant.parts.empty())) {
+    return malformed("a product with a program's trial, content or parts");
   }
   if (variant.source >= source_count) return malformed("names a source that does not exist");
   if (variant.trial > source_count) return malformed("names a trial that does not exist");

@@ -122,6 +122,8 @@ BOOST_AUTO_TEST_CASE(ProgramsOfApplicationsKeepTheirTrialsAndContents) {
   program.launches = {{Role::kernel, "rows", {64, 1, 1}, 1, 1}, {Role::kernel, "rows", {8, 8, 1}, 1, 1}};
   program.trial = 3;
   program.content.fill(9);
+  program.parts.resize(2);
+  program.parts[1].fill(8);
   c.sources.push_back({"trial.json", "[]"});
   c.variants.push_back(program);
   c.entries.push_back({2, 3, Form::native, Proof(), Bytes(40, 7)});
@@ -132,6 +134,7 @@ BOOST_AUTO_TEST_CASE(ProgramsOfApplicationsKeepTheirTrialsAndContents) {
   BOOST_TEST(read.is_program());
   BOOST_TEST(bundle.source(read.trial - 1).value().text == "[]");
   BOOST_TEST((read.content == program.content));
+  BOOST_TEST((read.parts == program.parts));
   BOOST_TEST((identifying_bytes(read, c.sources[1]) == identifying_bytes(program, c.sources[1])));
   BOOST_TEST((encoded(bundle.decode().value()) == bytes));
   program.content[0] = 1;

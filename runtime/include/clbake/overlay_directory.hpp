@@ -5,7 +5,7 @@
 // So a reader opens one file without an index, a changed source or driver has another name, and
 // `clbake merge` can join the files. A file is written under a temporary name, synced and renamed: a reader sees all of
 // it or nothing, and the last of several writers wins. An empty file marks a program that a driver rejected, so that
-// later processes do not offer it again.
+// later processes do not offer it again; another one marks a program that is a part of a linked one.
 //
 // Each write evicts the least recently used files if all together are too large, by their modification
 // time, which a use sets at most once an hour. No process relies on a file that it saw before: another one may remove
@@ -55,8 +55,8 @@ class PrivateDirectory {
 };
 
 // The names of an overlay's files. Other files in the directory are never read, counted or removed.
-bool is_entry_name(const std::string& name);      // "<32 hexadecimal digits>.clbake"
-bool is_mark_name(const std::string& name);       // "<32 hexadecimal digits>-<16 of them>.rejected"
+bool is_entry_name(const std::string& name);  // "<32 hexadecimal digits>.clbake"
+bool is_mark_name(const std::string& name);   // "<32 hexadecimal digits>-<16 of them>.rejected" or "<32 of them>-part"
 bool is_temporary_name(const std::string& name);  // either, then ".tmp." and more: a write in progress
 
 // Removes temporary files older than an hour, whose writers must have died; then the least recently used files until
@@ -70,6 +70,7 @@ struct OverlayKey {
   cache::Target target;
   cache::Source source;
   cache::Variant variant;  // its `source` and `trial` are ignored
+  std::string scope;       // of Trust
   std::string hash;        // of the target, and of the content or the rest, 32 hexadecimal digits: file names begin so
 };
 
@@ -95,10 +96,10 @@ class Overlay {
   // touched for an hour.
   Result<Bundle> find(const OverlayKey& key) const;
 
-  // Writes these entries to the key's file, replacing an older one; then evicts down to OverlayOptions::max_bytes.
-  // Compresses, writes and syncs, tens of milliseconds: not for a thread that a user waits for. Does nothing in
-  // read_only mode. Fails with invalid_argument (no entry; more than max_bytes), io (full, not writable) or
-  // out_of_memory; the old file then stays.
+  // Writes these entries to the key's file, replacing an older one, and marks the program's parts; then evicts down to
+  // OverlayOptions::max_bytes. Compresses, writes and syncs, tens of milliseconds: not for a thread that a user waits
+  // for. Does nothing in read_only mode. Fails with invalid_argument (no entry; more than max_bytes), io (full, not
+  // writable) or out_of_memory; the old file then stays.
   Status store(const OverlayKey& key, std::vector<cache::Entry> entries) const;
 
   // Marks the program with this checksum (EntryInfo::program.raw_checksum) as rejected by the driver of the key's
@@ -107,6 +108,9 @@ class Overlay {
 
   bool is_rejected(const OverlayKey& key, std::uint64_t program_checksum) const;
 
+  // True when a program was stored that the key's one is a part of.
+  bool is_part(const OverlayKey& key) const;
+
  private:
   Overlay(PrivateDirectory directory, const OverlayOptions& options)
       : directory_(std::move(directory)),
@@ -114,6 +118,7 @@ class Overlay {
         max_bytes_(options.max_bytes) {}
 
   Result<Bundle> read(const OverlayKey& key) const;
+  Status has_mark(const std::string& name) const;
   Status within_directory(const Status& status) const;
   Status write(const std::string& name, cache::ByteView bytes) const;
   void touch_if_stale(const std::string& name, std::int64_t unused_seconds) const;

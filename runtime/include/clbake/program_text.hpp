@@ -41,6 +41,9 @@ Result<ProgramText> self_contained(const ProgramText& program);
 // only what is found there. Fails like self_contained.
 Result<ContentDigest> content_digest(const ProgramText& program);
 
+// The digests of the parts and of theirs: of a linked program's variant. Fails like self_contained.
+Result<std::vector<ContentDigest>> part_digests(const ProgramText& program);
+
 // A program without name is named by its digest in a bundle: "content-" and 64 hexadecimal digits.
 std::string content_name(const ContentDigest& digest);
 

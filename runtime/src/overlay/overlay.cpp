@@ -37,6 +37,8 @@ std::string mark_name(const OverlayKey& key, std::uint64_t program_checksum) {
   return key.hash + "-" + hexadecimal(program_checksum) + ".rejected";
 }
 
+std::string part_name(const OverlayKey& key) { return key.hash + "-part"; }
+
 // Equal for the same program.
 cache::Bytes program_of(const cache::Variant& variant, const cache::Source& source) {
   const cache::ContentDigest& content = variant.content;
@@ -86,7 +88,7 @@ OverlayKey overlay_key(cache::Target target, cache::Source source, cache::Varian
     return hexadecimal(cache::xxh64(reinterpret_cast<const std::uint8_t*>(all.data()), all.size(), seed));
   };
   std::string hash = digits(0) + digits(1);
-  return {std::move(target), std::move(source), std::move(variant), std::move(hash)};
+  return {std::move(target), std::move(source), std::move(variant), scope, std::move(hash)};
 }
 
 OverlayKey overlay_key(cache::Target target, const cache::ContentDigest& content, const std::string& scope) {
@@ -150,6 +152,10 @@ Status Overlay::store(const OverlayKey& key, std::vector<cache::Entry> entries) 
     contents.entries = std::move(entries);
     const Result<cache::Bytes> bytes = cache::encode(contents);
     if (!bytes) return bytes.status();
+    for (const cache::ContentDigest& part : key.variant.parts) {
+      const Status marked = write(part_name(overlay_key(key.target, part, key.scope)), {});
+      if (!marked) return marked;
+    }
     return write(entry_name(key), {bytes->data(), bytes->size()});
   });
 }
@@ -169,14 +175,18 @@ Status Overlay::mark_rejected(const OverlayKey& key, std::uint64_t program_check
 }
 
 bool Overlay::is_rejected(const OverlayKey& key, std::uint64_t program_checksum) const {
-  const Status found = exceptions_to_status([&]() -> Status {
-    const std::string name = mark_name(key, program_checksum);
-    std::int64_t unused = 0;
-    if (!directory_.holds(name, &unused)) return {Code::no_entry, {}};
-    touch_if_stale(name, unused);
-    return {};
-  });
-  return found.ok();
+  return exceptions_to_status([&] { return has_mark(mark_name(key, program_checksum)); }).ok();
+}
+
+bool Overlay::is_part(const OverlayKey& key) const {
+  return exceptions_to_status([&] { return has_mark(part_name(key)); }).ok();
+}
+
+Status Overlay::has_mark(const std::string& name) const {
+  std::int64_t unused = 0;
+  if (!directory_.holds(name, &unused)) return {Code::no_entry, {}};
+  touch_if_stale(name, unused);
+  return {};
 }
 
 Result<std::string> user_cache_directory(const std::string& application) {

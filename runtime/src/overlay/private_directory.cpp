@@ -101,8 +101,7 @@ bool consume_name(std::string_view& text) {
   std::string_view ending = ".clbake";
   if (!text.empty() && text[0] == '-') {
     text.remove_prefix(1);
-    if (!consume_digits(text, 16)) return false;
-    ending = ".rejected";
+    ending = consume_digits(text, 16) ? ".rejected" : "part";
   }
   if (text.substr(0, ending.size()) != ending) return false;
   text.remove_prefix(ending.size());

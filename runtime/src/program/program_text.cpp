@@ -120,6 +120,20 @@ Result<ContentDigest> content_digest(const ProgramText& program) {
   });
 }
 
+Result<std::vector<ContentDigest>> part_digests(const ProgramText& program) {
+  return exceptions_to_status([&]() -> Result<std::vector<ContentDigest>> {
+    std::vector<ContentDigest> all;
+    for (const ProgramText& part : program.parts) {
+      const Result<ContentDigest> one = content_digest(part);
+      const Result<std::vector<ContentDigest>> more = one ? part_digests(part) : one.status();
+      if (!more) return more.status();
+      all.push_back(*one);
+      all.insert(all.end(), more->begin(), more->end());
+    }
+    return all;
+  });
+}
+
 std::string content_name(const ContentDigest& digest) {
   std::string name = "content-";
   for (const std::uint8_t byte : digest) name += {"0123456789abcdef"[byte >> 4], "0123456789abcdef"[byte & 15]};

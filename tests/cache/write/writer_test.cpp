@@ -53,7 +53,8 @@ BOOST_AUTO_TEST_CASE(ContentsAgainstTheFormatAreRefused) {
       {"variant 0", [](Contents& c) { c.variants[0].launches[0].tile_n = 0; }},
       // Programs of applications and products do not mix.
       {"a product with a program's trial", [](Contents& c) { c.variants[0].trial = 1; }},
-      {"a product with a program's trial or content", [](Contents& c) { c.variants[0].content[31] = 1; }},
+      {"a product with a program's trial", [](Contents& c) { c.variants[0].content[31] = 1; }},
+      {"a product with a program's trial", [](Contents& c) { c.variants[0].parts.resize(1); }},
       {"names a trial that does not exist",
        [](Contents& c) {
          c.variants[0].precision = no_precision, c.variants[0].trans_b = false, c.variants[0].trial = 3;

@@ -91,6 +91,13 @@ BOOST_AUTO_TEST_CASE(NameIsMadeOfTheDigest) {
   BOOST_TEST(clbake::content_name(digest) == "content-a1" + std::string(62, '0'));
 }
 
+BOOST_AUTO_TEST_CASE(PartsOfPartsHaveDigests) {
+  const auto digests = clbake::part_digests(linked({of({"a"}), linked({of({"b"})})}));
+  BOOST_TEST(
+      (*digests == std::vector<clbake::ContentDigest>{*content_digest(of({"a"})), *content_digest(linked({of({"b"})})),
+                                                      *content_digest(of({"b"}))}));
+}
+
 BOOST_AUTO_TEST_CASE(ContentOfAnIncludedFileCounts) {
   const clbake::tests::TemporaryDirectory folder;
   const ProgramText text = of({"#include \"a.h\""}, "-I " + folder.path);

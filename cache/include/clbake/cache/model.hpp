@@ -81,6 +81,7 @@ struct Variant : GemmKind {
   // Of a program:
   ContentDigest content{};  // by which it is found without its name (clbake/program_text.hpp); zeros: only by its name
   std::uint32_t trial = 0;  // 1 + index of the source that says how a proof tries the kernels; 0: none
+  std::vector<ContentDigest> parts;  // of a linked program: of what is linked, so that nothing compiles it for itself
 
   bool is_program() const { return precision == no_precision; }
 };
