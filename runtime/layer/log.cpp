@@ -18,6 +18,8 @@ void open_log(const std::string& where) {
                                  : ::open(where.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 }
 
+bool logs() noexcept { return descriptor >= 0; }
+
 void log(const std::string& message) noexcept {
   if (descriptor < 0) return;
   try {

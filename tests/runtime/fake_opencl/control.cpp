@@ -124,6 +124,8 @@ std::vector<std::string> complaints() {
 }
 
 void reset() {
+  finish_reports();
+  set_reports_in_threads(false);
   reset_scheduler();
   Object* object = objects.exchange(nullptr, std::memory_order_acquire);
   while (object) delete std::exchange(object, object->next);
@@ -143,6 +145,7 @@ std::size_t calls(Function function) { return by_function[static_cast<std::size_
 
 void forget_calls() {
   total = 0;
+  forget_compilations();
   for (auto& count : by_function) count = 0;
 }
 

@@ -6,6 +6,9 @@
 // build; with "wgmma." in it, it leaves PTX that builds once its target has the suffix, as on NVIDIA's. Buffers begin
 // as NaN. A binary says what was compiled for which device, and no other bytes are taken.
 //
+// As in PoCL, a kernel is a reference to its program, which is not built again meanwhile. A linked program has the
+// kernels of its last part. A program of a binary tells neither options nor its kernels' arguments.
+//
 // The platform's name is that in the environment variable FAKE_OPENCL_PLATFORM, if there is one.
 //
 // To let a thread sanitizer see what the library under test forgets, calls share no lock: counters are relaxed, and a
@@ -37,7 +40,9 @@ namespace fake {
   X(clEnqueueNDRangeKernel) X(clEnqueueReadBuffer) X(clEnqueueWriteBuffer) \
   X(clEnqueueMarkerWithWaitList) \
   X(clCreateUserEvent) X(clSetUserEventStatus) X(clWaitForEvents) X(clRetainEvent) \
-  X(clReleaseEvent) X(clGetEventInfo)
+  X(clReleaseEvent) X(clGetEventInfo) \
+  X(clCreateProgramWithIL) X(clCompileProgram) X(clLinkProgram) X(clCreateKernelsInProgram) X(clCloneKernel) \
+  X(clGetKernelInfo) X(clGetKernelArgInfo)
 // clang-format on
 
 #define FAKE_OPENCL_ENUMERATOR(function) function,
@@ -60,6 +65,7 @@ void reset();
 // Calls since the last reset or forget_calls().
 std::size_t calls();
 std::size_t calls(Function function);
+std::size_t compilations();  // builds for a device that were not of a binary
 void forget_calls();
 
 // Objects that have references left.
@@ -95,6 +101,10 @@ void show(const std::string& bytes);  // for the driver itself
 
 // A build from source takes that long.
 void set_build_time(unsigned milliseconds);
+
+// true: clBuildProgram and the like report to their callback in a thread, which finish_reports() waits for.
+void set_reports_in_threads(bool in_threads);
+void finish_reports();
 
 // true: commands wait until somebody waits for them (clFinish, clWaitForEvents, a blocking read), and then the latest
 // one that may run comes first, so that a missing event in a wait list gives a wrong result.

@@ -100,6 +100,10 @@ const char* signature(Role role) {
   }
 }
 
+const char* kernel_name(Role role) {
+  return std::find_if(std::begin(kKernels), std::end(kKernels), [&](const Named& k) { return k.role == role; })->name;
+}
+
 std::string kernel_names(const std::string& build_options) {
   const Macros macros = macros_of(build_options);
   std::string names;
@@ -126,11 +130,23 @@ cl_kernel clCreateKernel(cl_program id, const char* wanted, cl_int* error) {
   return create(error, result, [&] {
     auto* kernel = new Kernel(program, found->role);
     kernel->macros = macros;
+    ++program->kernels;
     return kernel;
   });
 }
 
-FAKE_OPENCL_REFERENCES(Kernel, clRetainKernel, clReleaseKernel)
+cl_int clRetainKernel(cl_kernel id) {
+  const Call call(Function::clRetainKernel);
+  return call.retain(object<Kernel>(id));
+}
+
+cl_int clReleaseKernel(cl_kernel id) {
+  const Call call(Function::clReleaseKernel);
+  auto* kernel = object<Kernel>(id);
+  const bool last = call.valid(kernel) && kernel->references == 1;
+  if (last) --kernel->program->kernels;  // whose last reference this may be
+  return call.release(kernel);
+}
 
 cl_int clSetKernelArg(cl_kernel id, cl_uint index, size_t size, const void* value) {
   const Call call(Function::clSetKernelArg);

@@ -82,6 +82,9 @@ struct Program : Object {
   };
   Context* context;
   std::string source;
+  std::string compile_options;  // of clCompileProgram
+  bool is_compiled = false;     // by clCompileProgram
+  std::atomic<int> kernels{0};  // alive
   Build builds[kDevices];
 };
 
@@ -204,6 +207,13 @@ class Call {
     return call.release(object<Type>(id));                 \
   }
 
+// Builds the program for the device from its source or binary.
+void build(Program& program, const Device& device, const char* options);
+void forget_compilations();
+// Reports a build, in a thread of its own if the tests want that.
+void report(void(CL_CALLBACK* notify)(cl_program, void*), cl_program program, void* data);
+bool in_context(const Context& context, cl_device_id device);
+
 // A new object's handle, or the failure.
 template <typename Make>
 auto create(cl_int* error_ret, cl_int error, Make make) -> decltype(handle(make())) {
@@ -232,6 +242,7 @@ struct Answer {
 void compute(Role role, const Macros& macros, const Arguments& arguments, const std::size_t* groups);
 // One letter for each argument of a role: i int, R real, L ulong, M memory object, O the same or null.
 const char* signature(Role role);
+const char* kernel_name(Role role);
 // Those that a program of these build options has, with semicolons between them.
 std::string kernel_names(const std::string& build_options);
 

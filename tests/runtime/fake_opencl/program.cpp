@@ -1,6 +1,7 @@
 // Programs: from source, from binary, and what became of them.
 #include "fake_opencl/objects.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <thread>
@@ -44,6 +45,18 @@ std::string refused_ptx(const Device& device, const std::string& options) {
   return text.erase(text.find("sm_90a") + 5, 1);
 }
 
+std::atomic<std::size_t> compiled{0};
+std::atomic<bool> reports_in_threads{false};
+std::mutex reports_mutex;
+std::vector<std::thread>& reports() {
+  static std::vector<std::thread> threads;
+  return threads;
+}
+
+}  // namespace
+
+namespace fake {
+
 bool in_context(const Context& context, cl_device_id device) {
   for (const cl_device_id other : context.devices) {
     if (other == device) return true;
@@ -51,11 +64,13 @@ bool in_context(const Context& context, cl_device_id device) {
   return false;
 }
 
-void build(Program& program, const Device& device, Program::Build& build, const char* options) {
+void build(Program& program, const Device& device, const char* options) {
+  Program::Build& build = program.builds[device.index];
   if (build.from_binary) {
     build.status = CL_BUILD_SUCCESS;
     return;
   }
+  ++compiled;
   std::this_thread::sleep_for(std::chrono::milliseconds(build_milliseconds.load(std::memory_order_relaxed)));
   build.options = options ? options : "";
   const bool fails = program.source.rfind("#error", 0) == 0;
@@ -64,6 +79,35 @@ void build(Program& program, const Device& device, Program::Build& build, const 
   const bool is_ptx = fails && program.source.find("wgmma.") != std::string::npos;
   build.refused = is_ptx ? refused_ptx(device, build.options) : "";
 }
+
+void report(void(CL_CALLBACK* notify)(cl_program, void*), cl_program program, void* data) {
+  if (!notify) return;
+  if (!reports_in_threads) return notify(program, data);
+  const std::lock_guard<std::mutex> lock(reports_mutex);
+  retain(object<Program>(program));
+  reports().emplace_back([=] {
+    notify(program, data);
+    drop(object<Program>(program));
+  });
+}
+
+std::size_t compilations() { return compiled; }
+void forget_compilations() { compiled = 0; }
+
+void finish_reports() {
+  std::vector<std::thread> waiting;
+  {
+    const std::lock_guard<std::mutex> lock(reports_mutex);
+    waiting.swap(reports());
+  }
+  for (std::thread& thread : waiting) thread.join();
+}
+
+void set_reports_in_threads(bool in_threads) { reports_in_threads = in_threads; }
+
+}  // namespace fake
+
+namespace {
 
 cl_int binaries(const Program& program, cl_program_info what, const Answer& answer) {
   std::vector<std::string> texts;
@@ -149,18 +193,19 @@ cl_int clBuildProgram(cl_program id, cl_uint count, const cl_device_id* devices,
   auto* program = object<Program>(id);
   if (!call.valid(program)) return CL_INVALID_PROGRAM;
   if ((count == 0) != (devices == nullptr)) return CL_INVALID_VALUE;
+  if (program->kernels > 0) return CL_INVALID_OPERATION;
   const cl_device_id* all = devices ? devices : program->context->devices.data();
   const std::size_t number = devices ? count : program->context->devices.size();
   cl_int result = CL_SUCCESS;
   for (std::size_t i = 0; i < number; ++i) {
     if (!in_context(*program->context, all[i])) return CL_INVALID_DEVICE;
     const Device& device = *object<Device>(all[i]);
-    Program::Build& its = program->builds[device.index];
+    const Program::Build& its = program->builds[device.index];
     if (program->source.empty() && !its.from_binary) return CL_INVALID_OPERATION;
-    build(*program, device, its, options);
+    build(*program, device, options);
     if (its.status != CL_BUILD_SUCCESS) result = CL_BUILD_PROGRAM_FAILURE;
   }
-  if (notify) notify(id, data);
+  report(notify, id, data);
   return result;
 }
 
@@ -172,12 +217,23 @@ cl_int clGetProgramInfo(cl_program id, cl_program_info what, size_t size, void* 
   if (const cl_int refused = call.refusal(program)) return refused;
   const Answer answer{size, value, size_ret};
   switch (what) {
+    case CL_PROGRAM_REFERENCE_COUNT: return answer.number(static_cast<cl_uint>(program->references));
+    case CL_PROGRAM_CONTEXT: return answer.number(handle(program->context));
+    case CL_PROGRAM_SOURCE: return answer.text(program->source);
+    case CL_PROGRAM_DEVICES: {
+      const std::vector<cl_device_id>& devices = program->context->devices;
+      return answer.bytes(devices.data(), devices.size() * sizeof(cl_device_id));
+    }
     case CL_PROGRAM_NUM_DEVICES: return answer.number(static_cast<cl_uint>(program->context->devices.size()));
     case CL_PROGRAM_BINARY_SIZES:
     case CL_PROGRAM_BINARIES: return binaries(*program, what, answer);
+    case CL_PROGRAM_NUM_KERNELS:
     case CL_PROGRAM_KERNEL_NAMES:
       for (const Program::Build& build : program->builds) {
-        if (build.status == CL_BUILD_SUCCESS) return answer.text(kernel_names(build.options));
+        if (build.status != CL_BUILD_SUCCESS) continue;
+        const std::string names = kernel_names(build.options);
+        const auto separators = static_cast<std::size_t>(std::count(names.begin(), names.end(), ';'));
+        return what == CL_PROGRAM_KERNEL_NAMES ? answer.text(names) : answer.number(separators + 1);
       }
       return CL_INVALID_PROGRAM_EXECUTABLE;
     default: return CL_INVALID_VALUE;
@@ -195,6 +251,15 @@ cl_int clGetProgramBuildInfo(cl_program id, cl_device_id device, cl_program_buil
   switch (what) {
     case CL_PROGRAM_BUILD_STATUS: return answer.number(build.status);
     case CL_PROGRAM_BUILD_LOG: return answer.text(build.log);
+    case CL_PROGRAM_BUILD_OPTIONS:
+      if (build.from_binary) return answer.text({});
+      return answer.text(build.options.empty() ? program->compile_options : build.options);
+    case CL_PROGRAM_BINARY_TYPE: {
+      const bool built = build.status == CL_BUILD_SUCCESS;
+      return answer.number<cl_program_binary_type>(built                  ? CL_PROGRAM_BINARY_TYPE_EXECUTABLE
+                                                   : program->is_compiled ? CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT
+                                                                          : CL_PROGRAM_BINARY_TYPE_NONE);
+    }
     default: return CL_INVALID_VALUE;
   }
 }

@@ -1,0 +1,216 @@
+// clBuildProgram: a baked program is loaded for what the application builds, or the driver builds it.
+#include "down.hpp"
+#include "log.hpp"
+#include "serve/calls.hpp"
+#include "serve/load.hpp"
+
+#include <clbake/joined.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace clbake::layer::serve {
+namespace {
+
+using Notify = void(CL_CALLBACK*)(cl_program, void*);
+
+// One call of clBuildProgram by the application.
+struct Request {
+  std::shared_ptr<Program> program;
+  std::vector<cl_device_id> devices;
+  bool all_devices = false;  // none were named
+  std::string options;
+  bool has_options = false;
+  Notify notify = nullptr;  // may be null
+  void* data = nullptr;
+};
+
+bool has(const std::vector<cl_device_id>& devices, cl_device_id device) {
+  return std::find(devices.begin(), devices.end(), device) != devices.end();
+}
+
+// Builds for devices that the request does not name.
+std::vector<DeviceBuild> others(const Baked& earlier, const Request& request) {
+  std::vector<DeviceBuild> builds;
+  for (const DeviceBuild& build : earlier.builds) {
+    if (!has(request.devices, build.device)) builds.push_back(build);
+  }
+  return builds;
+}
+
+// All that the program has to be built for: the request, and what earlier ones asked for other devices. Nothing where
+// the driver has built a part of that.
+std::optional<std::vector<DeviceBuild>> wanted_builds(const Request& request) {
+  std::vector<DeviceBuild> builds;
+  for (const cl_device_id device : request.devices) builds.push_back({device, request.options, {}});
+  const std::lock_guard<std::mutex> lock(request.program->mutex);
+  for (const cl_device_id device : request.program->built_by_driver) {
+    if (!has(request.devices, device)) return std::nullopt;
+  }
+  if (!request.program->baked) return builds;
+  for (DeviceBuild& build : others(*request.program->baked, request)) builds.push_back(std::move(build));
+  return builds;
+}
+
+// Devices without repetition, all of them the program's.
+bool are_devices_of(cl_program program, const std::vector<cl_device_id>& devices) {
+  const std::vector<cl_device_id> all = devices_of(program);
+  const std::set<cl_device_id> different(devices.begin(), devices.end());
+  return !devices.empty() && different.size() == devices.size() &&
+         std::all_of(devices.begin(), devices.end(),
+                     [&](cl_device_id device) { return std::find(all.begin(), all.end(), device) != all.end(); });
+}
+
+// The driver builds the application's program, as without the layer; also for devices for which a bundle served it.
+cl_int build_by_driver(const Request& request) {
+  Program& program = *request.program;
+  std::shared_ptr<const Baked> earlier;  // destroyed after the locks
+  {
+    const std::lock_guard<std::mutex> source(program.source_mutex);
+    const std::lock_guard<std::mutex> lock(program.mutex);
+    std::swap(program.baked, earlier);
+    program.compilation.reset();
+    program.source = nullptr;
+    program.built_by_driver.insert(program.built_by_driver.end(), request.devices.begin(), request.devices.end());
+  }
+  if (earlier) static_cast<void>(build_source(program.handle, others(*earlier, request)));
+  return down().clBuildProgram(program.handle, request.all_devices ? 0 : static_cast<cl_uint>(request.devices.size()),
+                               request.all_devices ? nullptr : request.devices.data(),
+                               request.has_options ? request.options.c_str() : nullptr, request.notify, request.data);
+}
+
+void serve_from(Program& program, std::shared_ptr<const Baked> baked) {
+  std::shared_ptr<const Baked> earlier;  // destroyed after the locks
+  const std::lock_guard<std::mutex> source(program.source_mutex);
+  const std::lock_guard<std::mutex> lock(program.mutex);
+  earlier = std::exchange(program.baked, std::move(baked));
+  program.compilation.reset();
+  program.source = nullptr;
+  program.built_by_driver.clear();
+}
+
+void log_miss(const ProgramText& text, const Status& why) {
+  if (logs()) log(joined({description_of(text), " is compiled by the driver: ", why.message()}));
+}
+
+// A build of a baked program that the driver has not reported yet. The application's program lives as long, as it would
+// if the driver built it.
+class Pending {
+ public:
+  Pending(Request request, Loaded loaded, ProgramText text)
+      : request_(std::move(request)), loaded_(std::move(loaded)), text_(std::move(text)) {
+    down().clRetainProgram(request_.program->handle);
+  }
+  Pending(const Pending&) = delete;
+  Pending& operator=(const Pending&) = delete;
+  ~Pending() { down().clReleaseProgram(request_.program->handle); }
+
+  // The driver reports, or has failed. Once.
+  cl_int finish(cl_int error) noexcept {
+    if (error == CL_SUCCESS && is_built(*loaded_.baked)) {
+      request_.notify(request_.program->handle, request_.data);
+      return CL_SUCCESS;
+    }
+    return result_ = no_throw([&] {
+             log_miss(text_, rejected(loaded_, error));
+             return build_by_driver(request_);
+           });
+  }
+
+  cl_int result() const { return result_; }
+
+ private:
+  Request request_;
+  Loaded loaded_;
+  ProgramText text_;
+  std::atomic<cl_int> result_{CL_SUCCESS};
+};
+
+// Builds that the driver has to report, by the numbers that it gets. Whoever comes first takes one out: the driver's
+// report, or its failure, after which it may or may not report.
+class PendingBuilds {
+ public:
+  void* add(std::shared_ptr<Pending> pending) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    builds_.emplace(++last_, std::move(pending));
+    return reinterpret_cast<void*>(last_);
+  }
+
+  std::shared_ptr<Pending> take(void* number) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = builds_.extract(reinterpret_cast<std::uintptr_t>(number));
+    return found ? std::move(found.mapped()) : nullptr;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::uintptr_t last_ = 0;
+  std::map<std::uintptr_t, std::shared_ptr<Pending>> builds_;
+};
+
+PendingBuilds& pending_builds() {
+  static auto& builds = *new PendingBuilds;
+  return builds;
+}
+
+void CL_CALLBACK report(cl_program /*baked*/, void* number) {
+  if (const std::shared_ptr<Pending> pending = pending_builds().take(number)) pending->finish(CL_SUCCESS);
+}
+
+// Builds the baked program in the driver's own way: it may report now, later, or in another thread.
+cl_int build_with_callback(Request request, Loaded loaded, ProgramText text) {
+  const std::shared_ptr<const Baked> baked = loaded.baked;
+  serve_from(*request.program, baked);
+  const auto pending = std::make_shared<Pending>(std::move(request), std::move(loaded), std::move(text));
+  void* const number = pending_builds().add(pending);
+  const cl_int error = build(*baked, report, number);
+  if (error != CL_SUCCESS && pending_builds().take(number)) return pending->finish(error);
+  return pending->result();
+}
+
+cl_int serve_or_build(const Request& request) {
+  Program& program = *request.program;
+  ProgramText text = program.text;
+  text.options = request.options;
+  std::optional<std::vector<DeviceBuild>> builds = wanted_builds(request);
+  if (!builds) return build_by_driver(request);
+  Result<Loaded> loaded = load_baked(program.context, text, std::move(*builds));
+  if (loaded && request.notify) return build_with_callback(request, std::move(*loaded), std::move(text));
+  const Status status = loaded ? build_baked(*loaded) : loaded.status();
+  if (status) return serve_from(program, loaded->baked), CL_SUCCESS;
+  log_miss(text, status);
+  return build_by_driver(request);
+}
+
+}  // namespace
+
+cl_int calls::BuildProgram(cl_program handle, cl_uint count, const cl_device_id* devices, const char* options,
+                           Notify notify, void* data) {
+  return no_throw([&] {
+    const std::shared_ptr<Program> program = registry().find(handle);
+    const auto as_without_layer = [&] { return down().clBuildProgram(handle, count, devices, options, notify, data); };
+    const bool valid = program && (count == 0) == (devices == nullptr) && (notify || !data);
+    if (!valid || !program->text.parts.empty()) return as_without_layer();
+    const Request request{program,
+                          devices ? std::vector<cl_device_id>(devices, devices + count) : devices_of(handle),
+                          !devices,
+                          options ? options : "",
+                          options != nullptr,
+                          notify,
+                          data};
+    if (!are_devices_of(handle, request.devices)) return as_without_layer();
+    const Registry::Counts counts = registry().counts(*program);
+    if (program->specialized() || counts.kernels > counts.holds) return build_by_driver(request);
+    const std::shared_ptr<const Baked> baked = program->served();
+    // The driver's answer to another build of a program that has kernels: CL_INVALID_OPERATION on most.
+    const cl_int answer = counts.kernels > 0 && baked ? build(*baked) : CL_SUCCESS;
+    return answer == CL_SUCCESS ? serve_or_build(request) : answer;
+  });
+}
+
+}  // namespace clbake::layer::serve

@@ -1,0 +1,128 @@
+// Kernels: of a baked program where there is one, of the application's program as far as the application can see.
+#include "down.hpp"
+#include "opencl/cl.hpp"
+#include "serve/calls.hpp"
+#include "serve/load.hpp"
+
+#include <string>
+
+namespace clbake::layer::serve {
+namespace {
+
+// Makes the kernel known. `from`: the program of the driver that it is of. A kernel of the baked program holds the
+// application's program, as a kernel of that program would.
+cl_kernel known(cl_kernel kernel, const std::shared_ptr<Program>& program, cl_program from) {
+  const bool holds = from != program->handle;
+  try {
+    registry().add(kernel, program, holds);
+  } catch (...) {
+    down().clReleaseKernel(kernel);
+    throw;
+  }
+  if (holds) down().clRetainProgram(program->handle);
+  return kernel;
+}
+
+// True for failures that may be due to the baked program.
+bool may_be_baking(cl_int error) {
+  return error == CL_INVALID_KERNEL_NAME || error == CL_INVALID_PROGRAM_EXECUTABLE ||
+         error == CL_INVALID_KERNEL_DEFINITION;
+}
+
+std::string name_of(cl_kernel kernel) {
+  cl_int error = CL_SUCCESS;
+  const std::string name = cl::text(error, [&](std::size_t size, char* to, std::size_t* size_ret) {
+    return down().clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, size, to, size_ret);
+  });
+  return name.c_str();
+}
+
+// The same kernel of the program that the driver compiled; null if it has none.
+cl::Kernel source_kernel(Program& program, cl_kernel kernel) {
+  const std::string name = name_of(kernel);
+  const cl_program source = source_of(program, "the arguments of kernel " + name + " are asked for");
+  cl_int error = CL_SUCCESS;
+  return cl::Kernel(source ? down().clCreateKernel(source, name.c_str(), &error) : nullptr);
+}
+
+}  // namespace
+
+cl_kernel calls::CreateKernel(cl_program handle, const char* name, cl_int* error_ret) {
+  return make(error_ret, [&](cl_int& error) -> cl_kernel {
+    const std::shared_ptr<Program> program = registry().find(handle);
+    if (!program) return down().clCreateKernel(handle, name, &error);
+    const std::shared_ptr<const Baked> baked = program->served();
+    cl_program from = baked ? baked->program : handle;
+    cl_kernel kernel = down().clCreateKernel(from, name, &error);
+    if (!kernel && baked && may_be_baking(error)) {
+      from = source_of(*program, "the baked program has no kernel " + std::string(name));
+      if (from) kernel = down().clCreateKernel(from, name, &error);
+    }
+    return kernel ? known(kernel, program, from) : nullptr;
+  });
+}
+
+cl_int calls::CreateKernelsInProgram(cl_program handle, cl_uint count, cl_kernel* kernels, cl_uint* count_ret) {
+  return no_throw([&] {
+    const std::shared_ptr<Program> program = registry().find(handle);
+    const std::shared_ptr<const Baked> baked = program ? program->served() : nullptr;
+    cl_program from = baked ? baked->program : handle;
+    cl_uint made = 0;
+    cl_int error = down().clCreateKernelsInProgram(from, count, kernels, &made);
+    if (baked && may_be_baking(error)) {
+      from = source_of(*program, "the baked program has no kernels");
+      if (from) error = down().clCreateKernelsInProgram(from, count, kernels, &made);
+    }
+    if (error != CL_SUCCESS) return error;
+    for (cl_uint i = 0; program && kernels && i < made; ++i) known(kernels[i], program, from);
+    if (count_ret) *count_ret = made;
+    return error;
+  });
+}
+
+cl_kernel calls::CloneKernel(cl_kernel original, cl_int* error_ret) {
+  return make(error_ret, [&](cl_int& error) -> cl_kernel {
+    const cl_kernel kernel = down().clCloneKernel(original, &error);
+    const std::shared_ptr<Program> program = kernel ? registry().program_of(original) : nullptr;
+    if (!program) return kernel;
+    cl_program from = nullptr;
+    static_cast<void>(down().clGetKernelInfo(kernel, CL_KERNEL_PROGRAM, sizeof from, &from, nullptr));
+    return known(kernel, program, from);
+  });
+}
+
+cl_int calls::RetainKernel(cl_kernel kernel) {
+  const cl_int error = down().clRetainKernel(kernel);
+  if (error == CL_SUCCESS) registry().retain(kernel);
+  return error;
+}
+
+cl_int calls::ReleaseKernel(cl_kernel kernel) {
+  return no_throw([&] {
+    const std::unique_ptr<Kernel> last = registry().release(kernel);  // before another kernel can get this handle
+    const cl_int error = down().clReleaseKernel(kernel);
+    if (last && last->holds) down().clReleaseProgram(last->program->handle);
+    return error;
+  });
+}
+
+cl_int calls::GetKernelInfo(cl_kernel kernel, cl_kernel_info what, std::size_t size, void* value,
+                            std::size_t* size_ret) {
+  const std::shared_ptr<Program> program = what == CL_KERNEL_PROGRAM ? registry().program_of(kernel) : nullptr;
+  if (program) return Answer{size, value, size_ret}.number(program->handle);
+  return down().clGetKernelInfo(kernel, what, size, value, size_ret);
+}
+
+cl_int calls::GetKernelArgInfo(cl_kernel kernel, cl_uint index, cl_kernel_arg_info what, std::size_t size, void* value,
+                               std::size_t* size_ret) {
+  return no_throw([&] {
+    const cl_int error = down().clGetKernelArgInfo(kernel, index, what, size, value, size_ret);
+    if (error == CL_SUCCESS || error == CL_INVALID_ARG_INDEX || error == CL_INVALID_KERNEL) return error;
+    const std::shared_ptr<Program> program = registry().program_of(kernel);
+    if (!program || !program->served()) return error;
+    const cl::Kernel compiled = source_kernel(*program, kernel);
+    return compiled() ? down().clGetKernelArgInfo(compiled(), index, what, size, value, size_ret) : error;
+  });
+}
+
+}  // namespace clbake::layer::serve

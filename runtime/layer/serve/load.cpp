@@ -1,0 +1,207 @@
+#include "serve/load.hpp"
+
+#include <clbake/joined.hpp>
+
+#include "down.hpp"
+#include "log.hpp"
+#include "opencl/cl.hpp"
+
+namespace clbake::layer::serve {
+namespace {
+
+template <typename Object, typename Get, typename What>
+std::vector<cl_device_id> devices(Object object, Get get, What what) {
+  std::size_t bytes = 0;
+  if (get(object, what, 0, nullptr, &bytes) != CL_SUCCESS) return {};
+  std::vector<cl_device_id> all(bytes / sizeof(cl_device_id));
+  if (get(object, what, bytes, all.data(), nullptr) != CL_SUCCESS) return {};
+  return all;
+}
+
+std::vector<const char*> pointers_of(const std::vector<std::string>& texts) {
+  std::vector<const char*> pointers;
+  for (const std::string& text : texts) pointers.push_back(text.data());
+  return pointers;
+}
+
+// A program of the text's source or SPIR-V; null if the driver makes none.
+cl::Program create(cl_context context, const ProgramText& text) {
+  cl_int error = CL_SUCCESS;
+  if (!text.il.empty()) {
+    const auto create_il = down().clCreateProgramWithIL;
+    return cl::Program(create_il ? create_il(context, text.il.data(), text.il.size(), &error) : nullptr);
+  }
+  std::vector<const char*> sources = pointers_of(text.sources);
+  std::vector<std::size_t> lengths;
+  for (const std::string& source : text.sources) lengths.push_back(source.size());
+  return cl::Program(down().clCreateProgramWithSource(context, static_cast<cl_uint>(sources.size()), sources.data(),
+                                                      lengths.data(), &error));
+}
+
+// Compiles a program that was made of the text.
+cl_int compile(cl_context context, cl_program program, const ProgramText& text,
+               const std::vector<cl_device_id>& devices) {
+  std::vector<cl::Program> owned;
+  std::vector<cl_program> headers;
+  std::vector<const char*> names;
+  for (const ProgramText::Header& header : text.headers) {
+    ProgramText alone;
+    alone.sources = {header.text};
+    owned.push_back(create(context, alone));
+    headers.push_back(owned.back()());
+    names.push_back(header.name.c_str());
+  }
+  const bool none = headers.empty();
+  return down().clCompileProgram(program, static_cast<cl_uint>(devices.size()), devices.data(), text.options.c_str(),
+                                 static_cast<cl_uint>(headers.size()), none ? nullptr : headers.data(),
+                                 none ? nullptr : names.data(), nullptr, nullptr);
+}
+
+// The program of clLinkProgram anew; of a part that was linked itself, too.
+cl::Program link(cl_context context, const ProgramText& text, const std::vector<cl_device_id>& devices) {
+  std::vector<cl::Program> owned;
+  std::vector<cl_program> parts;
+  for (const ProgramText& part : text.parts) {
+    const bool linked = !part.parts.empty();
+    owned.push_back(linked ? link(context, part, devices) : create(context, part));
+    if (!owned.back()()) return {};
+    if (!linked && compile(context, owned.back()(), part, devices) != CL_SUCCESS) return {};
+    parts.push_back(owned.back()());
+  }
+  cl_int error = CL_SUCCESS;
+  return cl::Program(down().clLinkProgram(context, static_cast<cl_uint>(devices.size()), devices.data(),
+                                          text.options.c_str(), static_cast<cl_uint>(parts.size()), parts.data(),
+                                          nullptr, nullptr, &error));
+}
+
+}  // namespace
+
+std::vector<cl_device_id> devices_of(cl_program program) {
+  return devices(program, down().clGetProgramInfo, CL_PROGRAM_DEVICES);
+}
+
+std::vector<cl_device_id> devices_of(cl_context context) {
+  return devices(context, down().clGetContextInfo, CL_CONTEXT_DEVICES);
+}
+
+std::string description_of(const ProgramText& text) {
+  std::size_t bytes = text.il.size();
+  for (const std::string& source : text.sources) bytes += source.size();
+  const Result<ContentDigest> digest = content_digest(text);
+  const std::string name = digest ? content_name(*digest).substr(0, 20) : std::string("of no digest");
+  const std::string size = text.parts.empty() ? joined({bytes, " bytes"}) : joined({text.parts.size(), " parts"});
+  return joined({"program ", name, " (", size, ", options '", text.options, "')"});
+}
+
+Result<Loaded> load_baked(cl_context context, ProgramText text, std::vector<DeviceBuild> builds) {
+  Loaded loaded;
+  std::vector<cache::Bytes> bytes;
+  std::vector<const unsigned char*> pointers;
+  std::vector<std::size_t> sizes;
+  std::vector<cl_device_id> on;
+  for (DeviceBuild& build : builds) {
+    if (loaded.parts.empty() || build.options != text.options) {
+      text.options = build.options;
+      const Result<ContentDigest> digest = content_digest(text);
+      if (!digest) return digest.status();
+      loaded.parts.push_back({*digest, {}});
+    } else {
+      loaded.parts.push_back({loaded.parts.back().digest, {}});
+    }
+    Result<Binary> binary = find_binary(loaded.parts.back().digest, build.device);
+    if (!binary) return binary.status();
+    bytes.push_back(std::move(binary->bytes));
+    pointers.push_back(bytes.back().data());
+    sizes.push_back(bytes.back().size());
+    on.push_back(build.device);
+    build.log = binary->log;
+    loaded.parts.back().binary = std::move(*binary);
+  }
+  auto baked = std::make_shared<Baked>();
+  std::vector<cl_int> statuses(on.size(), CL_SUCCESS);
+  cl_int error = CL_SUCCESS;
+  baked->program = down().clCreateProgramWithBinary(context, static_cast<cl_uint>(on.size()), on.data(), sizes.data(),
+                                                    pointers.data(), statuses.data(), &error);
+  baked->builds = std::move(builds);
+  loaded.baked = std::move(baked);
+  for (const cl_int status : statuses) {
+    if (error == CL_SUCCESS) error = status;
+  }
+  if (error != CL_SUCCESS || !loaded.baked->program) return rejected(loaded, error);
+  return loaded;
+}
+
+bool is_built(const Baked& baked) {
+  for (const DeviceBuild& build : baked.builds) {
+    cl_build_status status = CL_BUILD_NONE;
+    const cl_int error = down().clGetProgramBuildInfo(baked.program, build.device, CL_PROGRAM_BUILD_STATUS,
+                                                      sizeof status, &status, nullptr);
+    if (error != CL_SUCCESS || status != CL_BUILD_SUCCESS) return false;
+  }
+  return true;
+}
+
+Status rejected(const Loaded& loaded, cl_int error) {
+  for (std::size_t i = 0; i < loaded.parts.size(); ++i) {
+    reject_binary(loaded.parts[i].digest, loaded.baked->builds[i].device, loaded.parts[i].binary);
+  }
+  return {Code::driver_rejected, "the driver rejects the baked program: " + opencl_error(error), error};
+}
+
+cl_int build(const Baked& baked, void(CL_CALLBACK* notify)(cl_program, void*), void* data) {
+  std::vector<cl_device_id> on;
+  for (const DeviceBuild& one : baked.builds) on.push_back(one.device);
+  return down().clBuildProgram(baked.program, static_cast<cl_uint>(on.size()), on.data(), nullptr, notify, data);
+}
+
+Status build_baked(const Loaded& loaded) {
+  const cl_int error = build(*loaded.baked);
+  return error == CL_SUCCESS && is_built(*loaded.baked) ? Status() : rejected(loaded, error);
+}
+
+cl_int build_source(cl_program program, const std::vector<DeviceBuild>& builds) {
+  cl_int error = CL_SUCCESS;
+  for (auto next = builds.begin(); error == CL_SUCCESS && next != builds.end();) {
+    const std::string& options = next->options;
+    std::vector<cl_device_id> on;
+    for (; next != builds.end() && next->options == options; ++next) on.push_back(next->device);
+    error =
+        down().clBuildProgram(program, static_cast<cl_uint>(on.size()), on.data(), options.c_str(), nullptr, nullptr);
+  }
+  return error;
+}
+
+cl_program source_of(Program& program, const std::string& why) {
+  const std::shared_ptr<const Baked> baked = program.served();
+  if (!baked) return program.handle;
+  const std::lock_guard<std::mutex> lock(program.source_mutex);
+  if (program.source) return program.source;
+  if (logs()) log(joined({description_of(program.text), " is compiled after all: ", why}));
+  if (!baked->is_the_applications) {
+    if (build_source(program.handle, baked->builds) == CL_SUCCESS) program.source = program.handle;
+    return program.source;
+  }
+  std::vector<cl_device_id> on;
+  for (const DeviceBuild& build : baked->builds) on.push_back(build.device);
+  const cl::Program linked = link(program.context, program.text, on);
+  if (linked()) down().clRetainProgram(linked());
+  return program.source = linked();
+}
+
+cl_int compile_deferred(Program& program) {
+  const std::lock_guard<std::mutex> lock(program.source_mutex);
+  std::shared_ptr<const Compilation> wanted;
+  {
+    const std::lock_guard<std::mutex> fields(program.mutex);
+    wanted = program.compilation;
+  }
+  if (!wanted || !wanted->deferred) return CL_SUCCESS;
+  const cl_int error = compile(program.context, program.handle, wanted->text, wanted->devices);
+  auto done = std::make_shared<Compilation>(*wanted);
+  done->deferred = false;
+  const std::lock_guard<std::mutex> fields(program.mutex);
+  program.compilation = std::move(done);
+  return error;
+}
+
+}  // namespace clbake::layer::serve

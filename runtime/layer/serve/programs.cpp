@@ -1,0 +1,242 @@
+// Programs: their creation, references, and what they answer.
+#include "down.hpp"
+#include "log.hpp"
+#include "serve/calls.hpp"
+#include "serve/load.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace clbake::layer::serve {
+namespace {
+
+// The sources as one text, as OpenCL joins them.
+std::string joined_sources(cl_uint count, const char** strings, const std::size_t* lengths) {
+  std::string all;
+  for (cl_uint i = 0; i < count; ++i) {
+    const bool ends_in_zero = !lengths || lengths[i] == 0;
+    all.append(strings[i], ends_in_zero ? std::strlen(strings[i]) : lengths[i]);
+  }
+  return all;
+}
+
+void add(cl_program handle, cl_context context, ProgramText text) {
+  registry().add(std::make_shared<Program>(handle, context, std::move(text)));
+}
+
+// What was known of an earlier program with this handle is not known of this one.
+cl_program unknown(cl_program handle) {
+  if (handle) registry().forget(handle);
+  return handle;
+}
+
+// The function below, by which a program of this context is made of SPIR-V where OpenCL is older than 2.1.
+clCreateProgramWithILKHR_fn il_function_of(cl_context context) {
+  const std::vector<cl_device_id> devices = devices_of(context);
+  cl_platform_id platform = nullptr;
+  if (devices.empty() || !down().clGetExtensionFunctionAddressForPlatform ||
+      down().clGetDeviceInfo(devices.front(), CL_DEVICE_PLATFORM, sizeof platform, &platform, nullptr) != CL_SUCCESS) {
+    return nullptr;
+  }
+  return reinterpret_cast<clCreateProgramWithILKHR_fn>(
+      down().clGetExtensionFunctionAddressForPlatform(platform, "clCreateProgramWithILKHR"));
+}
+
+template <typename Create>
+cl_program create_with_il(Create create, cl_context context, const void* il, std::size_t length, cl_int& error) {
+  if (!create) return error = CL_INVALID_OPERATION, nullptr;
+  const cl_program handle = create(context, il, length, &error);
+  if (!handle) return handle;
+  ProgramText text;
+  text.il.assign(static_cast<const char*>(il), length);
+  add(handle, context, std::move(text));
+  return handle;
+}
+
+cl_program CL_API_CALL create_with_il_khr(cl_context context, const void* il, std::size_t length, cl_int* error_ret) {
+  return make(error_ret,
+              [&](cl_int& error) { return create_with_il(il_function_of(context), context, il, length, error); });
+}
+
+// The layer's function in the place of the driver's, if it has one of this name.
+void* extension(const char* name, void* of_the_driver) {
+  if (!of_the_driver || !name || std::strcmp(name, "clCreateProgramWithILKHR") != 0) return of_the_driver;
+  return reinterpret_cast<void*>(&create_with_il_khr);
+}
+
+// The references that the application's program would have, had it been built: without those that the layer took for
+// kernels, but with as many as kernels take in this driver.
+cl_int reference_count(const Program& program, const Baked& baked, const Answer& answer) {
+  cl_uint own = 0;
+  cl_uint of_baked = 1;
+  const cl_uint holds = registry().counts(program).holds;
+  constexpr cl_program_info what = CL_PROGRAM_REFERENCE_COUNT;
+  const cl_int error = down().clGetProgramInfo(program.handle, what, sizeof own, &own, nullptr);
+  if (error != CL_SUCCESS) return error;
+  if (!baked.is_the_applications) {
+    static_cast<void>(down().clGetProgramInfo(baked.program, what, sizeof of_baked, &of_baked, nullptr));
+  }
+  return answer.number(own - holds + (of_baked - 1));
+}
+
+// CL_PROGRAM_BINARIES and their sizes: one for each device of the program, for which the baked program may have none.
+cl_int binaries(const Program& program, const Baked& baked, cl_program_info what, const Answer& answer) {
+  static_assert(sizeof(unsigned char*) == sizeof(std::size_t));  // an element of either answer
+  const std::vector<cl_device_id> all = devices_of(program.handle);
+  const std::vector<cl_device_id> own = devices_of(baked.program);
+  if (all == own) return down().clGetProgramInfo(baked.program, what, answer.size, answer.value, answer.size_ret);
+  const auto index_of = [&](cl_device_id device) {
+    return static_cast<std::size_t>(std::find(all.begin(), all.end(), device) - all.begin());
+  };
+  const std::size_t bytes = all.size() * sizeof(std::size_t);
+  const std::size_t own_bytes = own.size() * sizeof(std::size_t);
+  if (what == CL_PROGRAM_BINARY_SIZES) {
+    std::vector<std::size_t> own_sizes(own.size());
+    std::vector<std::size_t> sizes(all.size());
+    const cl_int error = down().clGetProgramInfo(baked.program, what, own_bytes, own_sizes.data(), nullptr);
+    for (std::size_t i = 0; i < own.size(); ++i) sizes[index_of(own[i])] = own_sizes[i];
+    return error == CL_SUCCESS ? answer.bytes(sizes.data(), bytes) : error;
+  }
+  if (answer.size_ret) *answer.size_ret = bytes;
+  if (!answer.value) return CL_SUCCESS;
+  if (answer.size < bytes) return CL_INVALID_VALUE;
+  std::vector<unsigned char*> to;
+  for (const cl_device_id device : own) to.push_back(static_cast<unsigned char**>(answer.value)[index_of(device)]);
+  return down().clGetProgramInfo(baked.program, what, own_bytes, to.data(), nullptr);
+}
+
+cl_int baked_info(const Program& program, const Baked& baked, cl_program_info what, const Answer& answer) {
+  switch (what) {
+    case CL_PROGRAM_REFERENCE_COUNT: return reference_count(program, baked, answer);
+    case CL_PROGRAM_BINARY_SIZES:
+    case CL_PROGRAM_BINARIES: return binaries(program, baked, what, answer);
+    case CL_PROGRAM_NUM_KERNELS:
+    case CL_PROGRAM_KERNEL_NAMES:
+    case CL_PROGRAM_SCOPE_GLOBAL_CTORS_PRESENT:
+    case CL_PROGRAM_SCOPE_GLOBAL_DTORS_PRESENT:
+      return down().clGetProgramInfo(baked.program, what, answer.size, answer.value, answer.size_ret);
+    default: return down().clGetProgramInfo(program.handle, what, answer.size, answer.value, answer.size_ret);
+  }
+}
+
+cl_int text(const Answer& answer, const std::string& text) { return answer.bytes(text.c_str(), text.size() + 1); }
+
+cl_int baked_build_info(cl_program baked, const DeviceBuild& build, cl_program_build_info what, const Answer& answer) {
+  switch (what) {
+    case CL_PROGRAM_BUILD_OPTIONS: return text(answer, build.options);
+    case CL_PROGRAM_BUILD_LOG: return text(answer, build.log);
+    case CL_PROGRAM_BINARY_TYPE: return answer.number<cl_program_binary_type>(CL_PROGRAM_BINARY_TYPE_EXECUTABLE);
+    default: return down().clGetProgramBuildInfo(baked, build.device, what, answer.size, answer.value, answer.size_ret);
+  }
+}
+
+// Of a part that the driver has not compiled. Nothing for a question that takes the driver.
+bool deferred_info(const Compilation& part, cl_program_build_info what, const Answer& answer, cl_int& result) {
+  switch (what) {
+    case CL_PROGRAM_BUILD_STATUS: result = answer.number<cl_build_status>(CL_BUILD_SUCCESS); return true;
+    case CL_PROGRAM_BUILD_OPTIONS: result = text(answer, part.text.options); return true;
+    case CL_PROGRAM_BUILD_LOG: result = text(answer, {}); return true;
+    case CL_PROGRAM_BINARY_TYPE:
+      result = answer.number<cl_program_binary_type>(CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT);
+      return true;
+    default: return false;
+  }
+}
+
+bool has(const std::vector<cl_device_id>& devices, cl_device_id device) {
+  return std::find(devices.begin(), devices.end(), device) != devices.end();
+}
+
+}  // namespace
+
+cl_program calls::CreateProgramWithSource(cl_context context, cl_uint count, const char** strings,
+                                          const std::size_t* lengths, cl_int* error_ret) {
+  return make(error_ret, [&](cl_int& error) {
+    const cl_program handle = down().clCreateProgramWithSource(context, count, strings, lengths, &error);
+    if (!handle) return handle;
+    ProgramText text;
+    text.sources = {joined_sources(count, strings, lengths)};
+    add(handle, context, std::move(text));
+    return handle;
+  });
+}
+
+cl_program calls::CreateProgramWithIL(cl_context context, const void* il, std::size_t length, cl_int* error_ret) {
+  return make(error_ret,
+              [&](cl_int& error) { return create_with_il(down().clCreateProgramWithIL, context, il, length, error); });
+}
+
+cl_program calls::CreateProgramWithBinary(cl_context context, cl_uint count, const cl_device_id* devices,
+                                          const std::size_t* lengths, const unsigned char** binaries, cl_int* statuses,
+                                          cl_int* error_ret) {
+  return unknown(down().clCreateProgramWithBinary(context, count, devices, lengths, binaries, statuses, error_ret));
+}
+
+cl_program calls::CreateProgramWithBuiltInKernels(cl_context context, cl_uint count, const cl_device_id* devices,
+                                                  const char* names, cl_int* error_ret) {
+  return unknown(down().clCreateProgramWithBuiltInKernels(context, count, devices, names, error_ret));
+}
+
+cl_int calls::RetainProgram(cl_program handle) {
+  const cl_int error = down().clRetainProgram(handle);
+  if (error == CL_SUCCESS) registry().retain(handle);
+  return error;
+}
+
+cl_int calls::ReleaseProgram(cl_program handle) {
+  registry().release(handle);  // before another program can get this handle
+  return down().clReleaseProgram(handle);
+}
+
+cl_int calls::GetProgramInfo(cl_program handle, cl_program_info what, std::size_t size, void* value,
+                             std::size_t* size_ret) {
+  return no_throw([&] {
+    const std::shared_ptr<Program> program = registry().find(handle);
+    if (!program) return down().clGetProgramInfo(handle, what, size, value, size_ret);
+    if (const std::shared_ptr<const Baked> baked = program->served()) {
+      return baked_info(*program, *baked, what, {size, value, size_ret});
+    }
+    if (what == CL_PROGRAM_BINARIES || what == CL_PROGRAM_BINARY_SIZES) compile_deferred(*program);
+    return down().clGetProgramInfo(handle, what, size, value, size_ret);
+  });
+}
+
+cl_int calls::GetProgramBuildInfo(cl_program handle, cl_device_id device, cl_program_build_info what, std::size_t size,
+                                  void* value, std::size_t* size_ret) {
+  return no_throw([&] {
+    const Answer answer{size, value, size_ret};
+    if (const std::shared_ptr<Program> program = registry().find(handle)) {
+      const std::shared_ptr<const Baked> baked = program->served();
+      const DeviceBuild* const build = baked ? baked->find(device) : nullptr;
+      if (build) return baked_build_info(baked->program, *build, what, answer);
+      const std::shared_ptr<const Compilation> part = program->part();
+      cl_int result = CL_SUCCESS;
+      if (part && part->deferred && has(part->devices, device)) {
+        if (deferred_info(*part, what, answer, result)) return result;
+        compile_deferred(*program);
+      }
+    }
+    return down().clGetProgramBuildInfo(handle, device, what, size, value, size_ret);
+  });
+}
+
+cl_int calls::SetProgramSpecializationConstant(cl_program handle, cl_uint id, std::size_t size, const void* value) {
+  const cl_int error = down().clSetProgramSpecializationConstant(handle, id, size, value);
+  if (error != CL_SUCCESS) return error;
+  // No bundle has programs of other constants than the default ones.
+  if (const std::shared_ptr<Program> program = registry().find(handle)) {
+    const std::lock_guard<std::mutex> lock(program->mutex);
+    program->is_specialized = true;
+  }
+  return error;
+}
+
+void* calls::GetExtensionFunctionAddress(const char* name) {
+  return extension(name, down().clGetExtensionFunctionAddress(name));
+}
+
+void* calls::GetExtensionFunctionAddressForPlatform(cl_platform_id platform, const char* name) {
+  return extension(name, down().clGetExtensionFunctionAddressForPlatform(platform, name));
+}
+
+}  // namespace clbake::layer::serve

@@ -1,0 +1,105 @@
+#include "serve/registry.hpp"
+
+#include "down.hpp"
+
+#include <utility>
+
+namespace clbake::layer::serve {
+
+Baked::~Baked() {
+  if (program && !is_the_applications) down().clReleaseProgram(program);
+}
+
+Program::~Program() {
+  if (source && source != handle) down().clReleaseProgram(source);
+}
+
+Registry& registry() {
+  static auto& all = *new Registry;
+  return all;
+}
+
+std::shared_ptr<Program> Registry::find(cl_program handle) const {
+  const std::shared_lock<std::shared_mutex> lock(mutex_);
+  const auto found = programs_.find(handle);
+  return found == programs_.end() ? nullptr : found->second;
+}
+
+std::shared_ptr<Program> Registry::program_of(cl_kernel kernel) const {
+  const std::shared_lock<std::shared_mutex> lock(mutex_);
+  const auto found = kernels_.find(kernel);
+  return found == kernels_.end() ? nullptr : found->second.program;
+}
+
+void Registry::add(const std::shared_ptr<Program>& program) {
+  std::shared_ptr<Program> stale = program;  // destroyed outside of the lock
+  const std::unique_lock<std::shared_mutex> lock(mutex_);
+  std::swap(programs_[program->handle], stale);
+}
+
+void Registry::forget(cl_program handle) {
+  std::shared_ptr<Program> stale;
+  const std::unique_lock<std::shared_mutex> lock(mutex_);
+  const auto found = programs_.find(handle);
+  if (found == programs_.end()) return;
+  stale = std::move(found->second);
+  programs_.erase(found);
+}
+
+void Registry::add(cl_kernel handle, const std::shared_ptr<Program>& program, bool holds) {
+  Kernel stale;
+  const std::unique_lock<std::shared_mutex> lock(mutex_);
+  Kernel& kernel = kernels_[handle];
+  stale = std::exchange(kernel, {program, holds, 1});
+  ++program->kernels;
+  program->holds += holds ? 1 : 0;
+}
+
+void Registry::retain(cl_program handle) {
+  const std::unique_lock<std::shared_mutex> lock(mutex_);
+  const auto found = programs_.find(handle);
+  if (found != programs_.end()) ++found->second->references;
+}
+
+void Registry::retain(cl_kernel handle) {
+  const std::unique_lock<std::shared_mutex> lock(mutex_);
+  const auto found = kernels_.find(handle);
+  if (found != kernels_.end()) ++found->second.references;
+}
+
+void Registry::erase_if_unused(const Program& program) {
+  const auto found = programs_.find(program.handle);
+  const bool same = found != programs_.end() && found->second.get() == &program;
+  if (same && program.references == 0 && program.kernels == 0) programs_.erase(found);
+}
+
+std::shared_ptr<Program> Registry::release(cl_program handle) {
+  const std::unique_lock<std::shared_mutex> lock(mutex_);
+  const auto found = programs_.find(handle);
+  if (found == programs_.end()) return nullptr;
+  std::shared_ptr<Program> program = found->second;
+  if (program->references > 0) --program->references;
+  erase_if_unused(*program);
+  return program;
+}
+
+std::unique_ptr<Kernel> Registry::release(cl_kernel handle) {
+  auto last = std::make_unique<Kernel>();
+  const std::unique_lock<std::shared_mutex> lock(mutex_);
+  const auto found = kernels_.find(handle);
+  if (found == kernels_.end() || --found->second.references > 0) return nullptr;
+  *last = std::move(found->second);
+  kernels_.erase(found);
+  Program& program = *last->program;
+  --program.kernels;
+  program.holds -= last->holds ? 1 : 0;
+  erase_if_unused(program);
+  return last;
+}
+
+Registry::Counts Registry::counts(const Program& program) const {
+  const std::shared_lock<std::shared_mutex> lock(mutex_);
+  return {program.kernels, program.holds};
+}
+
+}  // namespace clbake::layer::serve

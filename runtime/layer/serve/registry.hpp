@@ -1,0 +1,134 @@
+// The programs and kernels that the application has, as far as the layer may answer for them.
+#pragma once
+
+#include <clbake/program_text.hpp>
+
+#include <CL/cl.h>
+
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace clbake::layer::serve {
+
+// A device that a program was built for.
+struct DeviceBuild {
+  cl_device_id device = nullptr;
+  std::string options;  // that the application built with
+  std::string log;      // that the driver's compiler wrote when the program was baked
+};
+
+// A program of the driver that was made from baked binaries. Never changes once others can see it.
+struct Baked {
+  Baked() = default;
+  Baked(const Baked&) = delete;
+  Baked& operator=(const Baked&) = delete;
+  ~Baked();  // releases the program, unless it is the application's own
+
+  cl_program program = nullptr;
+  bool is_the_applications = false;  // of clLinkProgram: its handle is this program
+  std::vector<DeviceBuild> builds;   // one for each of its devices
+
+  const DeviceBuild* find(cl_device_id device) const {
+    for (const DeviceBuild& build : builds) {
+      if (build.device == device) return &build;
+    }
+    return nullptr;
+  }
+};
+
+// A compilation of clCompileProgram.
+struct Compilation {
+  ProgramText text;  // what the compiler saw: options and headers, too
+  std::vector<cl_device_id> devices;
+  bool deferred = false;  // the driver has not compiled it
+};
+
+// A program by the application's handle, which stays the driver's.
+struct Program {
+  Program(cl_program its_handle, cl_context its_context, ProgramText its_text)
+      : handle(its_handle), context(its_context), text(std::move(its_text)) {}
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+  ~Program();
+
+  const cl_program handle;
+  const cl_context context;  // not retained: the driver's program retains it
+  const ProgramText text;    // as it was created, without options. Of clLinkProgram: with parts and options
+
+  std::mutex mutex;  // guards what follows; held across no call of a driver
+  std::shared_ptr<const Baked> baked;
+  std::shared_ptr<const Compilation> compilation;
+  bool is_specialized = false;                // by clSetProgramSpecializationConstant
+  std::vector<cl_device_id> built_by_driver;  // devices for which the driver built the handle at the application's call
+
+  std::mutex source_mutex;      // held while the driver builds what the bundle's program cannot answer
+  cl_program source = nullptr;  // built from source for that: the handle, or a second link; owned if it is the latter
+
+  // Guarded by the registry.
+  unsigned references = 1;  // that the application holds
+  unsigned kernels = 0;     // alive, of the baked program and of the driver's
+  unsigned holds = 0;       // references to the handle that kernels of the baked program hold, as it does not know them
+
+  std::shared_ptr<const Baked> served() {
+    const std::lock_guard<std::mutex> lock(mutex);
+    return baked;
+  }
+  bool specialized() {
+    const std::lock_guard<std::mutex> lock(mutex);
+    return is_specialized;
+  }
+  std::shared_ptr<const Compilation> part() {
+    const std::lock_guard<std::mutex> lock(mutex);
+    return compilation;
+  }
+};
+
+struct Kernel {
+  std::shared_ptr<Program> program;
+  bool holds = false;  // a reference to the program's handle, which is not the program that the kernel is of
+  unsigned references = 1;
+};
+
+// Any thread. No member calls a driver.
+class Registry {
+ public:
+  // Null for a program that the layer leaves to the driver.
+  std::shared_ptr<Program> find(cl_program handle) const;
+  std::shared_ptr<Program> program_of(cl_kernel kernel) const;
+
+  // Replaces what was known of the handle.
+  void add(const std::shared_ptr<Program>& program);
+  void forget(cl_program handle);
+  void add(cl_kernel handle, const std::shared_ptr<Program>& program, bool holds);
+
+  // One reference more or less of the application's.
+  void retain(cl_program handle);
+  void retain(cl_kernel handle);
+  // What is to be destroyed outside of the lock, before the driver can give the handle to another program.
+  std::shared_ptr<Program> release(cl_program handle);
+  // The kernel, if that was its last reference; what is to be released next is the caller's.
+  std::unique_ptr<Kernel> release(cl_kernel handle);
+
+  struct Counts {
+    unsigned kernels = 0;
+    unsigned holds = 0;
+  };
+  Counts counts(const Program& program) const;
+
+ private:
+  void erase_if_unused(const Program& program);
+
+  mutable std::shared_mutex mutex_;
+  std::unordered_map<cl_program, std::shared_ptr<Program>> programs_;
+  std::unordered_map<cl_kernel, Kernel> kernels_;
+};
+
+// Of the process; never destroyed, as programs call OpenCL until their very end.
+Registry& registry();
+
+}  // namespace clbake::layer::serve

@@ -1,0 +1,109 @@
+// Programs that the settings have nothing for run as without clbake, and one line of the log says why.
+#include "layer/layer_scene.hpp"
+
+#include <fstream>
+
+using namespace clbake;
+using namespace clbake::test;
+
+namespace {
+
+constexpr const char* kSource = "kernel void mine() {}";
+constexpr const char* kOptions = "-DSPLIT_K=2";
+
+using Write = void (*)(const std::string& path);
+
+void for_both(const std::string& path) { write_bundle(path, {text_of(kSource, kOptions)}, {0, 1}); }
+
+void damaged(const std::string& path) {
+  for_both(path);
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  const std::string all((std::istreambuf_iterator<char>(file)), {});
+  file.seekp(static_cast<std::streamoff>(all.find("fake binary")));
+  file.put('F');
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(AMissIsCompiledAndLoggedOnce) {
+  struct Case {
+    const char* what;
+    Write write;
+    const char* source;
+    const char* options;
+    const char* line;
+  };
+  const Case cases[] = {
+      {"no file", [](const std::string&) {}, kSource, kOptions, "app.clbake"},
+      {"no bundle", [](const std::string& path) { std::ofstream(path) << "text"; }, kSource, kOptions, "app.clbake"},
+      {"damaged", damaged, kSource, kOptions, "checksum"},
+      {"another device", [](const std::string& path) { write_bundle(path, {text_of(kSource, kOptions)}, {0}); },
+       kSource, kOptions, "device"},
+      {"another byte", for_both, "kernel void mine() {;}", kOptions, "no bundle"},
+      {"other options", for_both, kSource, "-DSPLIT_K=3", "no bundle"},
+      {"an option that hides a file", for_both, kSource, "-include x.h", "-include"},
+  };
+  for (const Case& one : cases) {
+    {
+      tests::TemporaryDirectory directory;
+      one.write(directory.file("app.clbake"));
+      const LayerScene scene({{"CLBAKE_BUNDLE", directory.file("app.clbake")}});
+      const cl_program program = scene.build(one.source, one.options);
+      const cl_kernel kernel = scene.kernel(program);
+      BOOST_TEST_INFO(one.what << ": " << scene.log());
+      BOOST_TEST(fake::compilations() == 2U);
+      BOOST_TEST_INFO(one.what << ": " << scene.log());
+      BOOST_TEST(has(scene.log(), one.line));
+      BOOST_TEST(has(scene.log(), "compiled by the driver"));
+      scene.cl().clReleaseKernel(kernel);
+      scene.cl().clReleaseProgram(program);
+    }
+    check_nothing_is_left();
+  }
+}
+
+BOOST_AUTO_TEST_CASE(ASourceThatDoesNotCompileFailsWithItsLog) {
+  {
+    tests::TemporaryDirectory directory;
+    for_both(directory.file("app.clbake"));
+    const LayerScene scene({{"CLBAKE_BUNDLE", directory.file("app.clbake")}});
+    const cl_program program = scene.create("#error mine");
+    BOOST_TEST(scene.cl().clBuildProgram(program, 0, nullptr, "", nullptr, nullptr) == CL_BUILD_PROGRAM_FAILURE);
+    BOOST_TEST(scene.build_text(program, CL_PROGRAM_BUILD_LOG) == "#error mine");
+    cl_build_status status = CL_BUILD_SUCCESS;
+    scene.cl().clGetProgramBuildInfo(program, scene.device, CL_PROGRAM_BUILD_STATUS, sizeof status, &status, nullptr);
+    BOOST_TEST(status == CL_BUILD_ERROR);
+    cl_int error = CL_SUCCESS;
+    BOOST_TEST(!scene.cl().clCreateKernel(program, "clbake_gemm", &error));
+    BOOST_TEST(error == CL_INVALID_PROGRAM_EXECUTABLE);
+    scene.cl().clReleaseProgram(program);
+  }
+  check_nothing_is_left();
+}
+
+BOOST_AUTO_TEST_CASE(ACallThatIsWrongFailsAsWithoutTheLayer) {
+  {
+    tests::TemporaryDirectory directory;
+    for_both(directory.file("app.clbake"));
+    const LayerScene scene({{"CLBAKE_BUNDLE", directory.file("app.clbake")}});
+    const cl_icd_dispatch& cl = scene.cl();
+    cl_int error = CL_SUCCESS;
+    BOOST_TEST(!cl.clCreateProgramWithSource(scene.context, 0, nullptr, nullptr, &error));
+    BOOST_TEST(error == CL_INVALID_VALUE);
+    BOOST_TEST(!cl.clCreateProgramWithSource(scene.context, 0, nullptr, nullptr, nullptr));
+    BOOST_TEST(cl.clBuildProgram(nullptr, 0, nullptr, "", nullptr, nullptr) == CL_INVALID_PROGRAM);
+    BOOST_TEST(cl.clRetainProgram(nullptr) == CL_INVALID_PROGRAM);
+    BOOST_TEST(cl.clReleaseProgram(nullptr) == CL_INVALID_PROGRAM);
+    BOOST_TEST(cl.clRetainKernel(nullptr) == CL_INVALID_KERNEL);
+    BOOST_TEST(cl.clReleaseKernel(nullptr) == CL_INVALID_KERNEL);
+    BOOST_TEST(!cl.clCreateKernel(nullptr, "clbake_gemm", &error));
+    BOOST_TEST(error == CL_INVALID_PROGRAM);
+    BOOST_TEST(!cl.clLinkProgram(scene.context, 0, nullptr, "", 0, nullptr, nullptr, nullptr, &error));
+    BOOST_TEST(error == CL_INVALID_VALUE);
+    const cl_program program = scene.create(kSource);
+    const cl_device_id none = nullptr;
+    BOOST_TEST(cl.clBuildProgram(program, 1, &none, kOptions, nullptr, nullptr) == CL_INVALID_DEVICE);
+    cl.clReleaseProgram(program);
+  }
+  check_nothing_is_left();
+}
