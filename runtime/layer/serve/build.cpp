@@ -1,10 +1,7 @@
 // clBuildProgram: a baked program is loaded for what the application builds, or the driver builds it.
 #include "down.hpp"
-#include "log.hpp"
 #include "serve/calls.hpp"
 #include "serve/load.hpp"
-
-#include <clbake/joined.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -94,10 +91,6 @@ void serve_from(Program& program, std::shared_ptr<const Baked> baked) {
   program.built_by_driver.clear();
 }
 
-void log_miss(const ProgramText& text, const Status& why) {
-  if (logs()) log(joined({description_of(text), " is compiled by the driver: ", why.message()}));
-}
-
 // A build of a baked program that the driver has not reported yet. The application's program lives as long, as it would
 // if the driver built it.
 class Pending {
@@ -113,6 +106,7 @@ class Pending {
   // The driver reports, or has failed. Once.
   cl_int finish(cl_int error) noexcept {
     if (error == CL_SUCCESS && is_built(*loaded_.baked)) {
+      static_cast<void>(no_throw([&] { return log_served(text_, loaded_), CL_SUCCESS; }));
       request_.notify(request_.program->handle, request_.data);
       return CL_SUCCESS;
     }
@@ -182,9 +176,13 @@ cl_int serve_or_build(const Request& request) {
   Result<Loaded> loaded = load_baked(program.context, text, std::move(*builds));
   if (loaded && request.notify) return build_with_callback(request, std::move(*loaded), std::move(text));
   const Status status = loaded ? build_baked(*loaded) : loaded.status();
-  if (status) return serve_from(program, loaded->baked), CL_SUCCESS;
-  log_miss(text, status);
-  return build_by_driver(request);
+  if (!status) {
+    log_miss(text, status);
+    return build_by_driver(request);
+  }
+  serve_from(program, loaded->baked);
+  log_served(text, *loaded);
+  return CL_SUCCESS;
 }
 
 }  // namespace

@@ -1,10 +1,7 @@
 // clCompileProgram and clLinkProgram: a part of a baked program is not compiled unless a link misses.
 #include "down.hpp"
-#include "log.hpp"
 #include "serve/calls.hpp"
 #include "serve/load.hpp"
-
-#include <clbake/joined.hpp>
 
 #include <algorithm>
 #include <optional>
@@ -61,9 +58,9 @@ std::shared_ptr<Baked> baked_link(cl_context context, const ProgramText& text,
   for (const cl_device_id device : devices) builds.push_back({device, text.options, {}});
   const Result<Loaded> loaded = load_baked(context, text, std::move(builds));
   const Status status = loaded ? build_baked(*loaded) : loaded.status();
-  if (status) return loaded->baked;
-  if (logs()) log(joined({description_of(text), " is linked by the driver: ", status.message()}));
-  return nullptr;
+  if (!status) return log_miss(text, status), nullptr;
+  log_served(text, *loaded);
+  return loaded->baked;
 }
 
 bool makes_library(const char* options) { return options && std::strstr(options, "-create-library"); }

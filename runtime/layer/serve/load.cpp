@@ -108,13 +108,13 @@ Result<Loaded> load_baked(cl_context context, ProgramText text, std::vector<Devi
     } else {
       loaded.parts.push_back({loaded.parts.back().digest, {}});
     }
-    Result<Binary> binary = find_binary(loaded.parts.back().digest, build.device);
+    Result<BakedBinary> binary = find_binary(loaded.parts.back().digest, build.device);
     if (!binary) return binary.status();
-    bytes.push_back(std::move(binary->bytes));
+    bytes.push_back(std::move(binary->program));
     pointers.push_back(bytes.back().data());
     sizes.push_back(bytes.back().size());
     on.push_back(build.device);
-    build.log = binary->log;
+    build.log = binary->proof.log;
     loaded.parts.back().binary = std::move(*binary);
   }
   auto baked = std::make_shared<Baked>();
@@ -186,6 +186,14 @@ cl_program source_of(Program& program, const std::string& why) {
   const cl::Program linked = link(program.context, program.text, on);
   if (linked()) down().clRetainProgram(linked());
   return program.source = linked();
+}
+
+void log_served(const ProgramText& text, const Loaded& loaded) {
+  if (logs()) log(joined({description_of(text), " is from ", origin_of(loaded.parts.front().binary)}));
+}
+
+void log_miss(const ProgramText& text, const Status& why) {
+  if (logs()) log(joined({description_of(text), " is compiled by the driver: ", why.message()}));
 }
 
 cl_int compile_deferred(Program& program) {

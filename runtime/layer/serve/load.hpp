@@ -14,7 +14,7 @@ namespace clbake::layer::serve {
 struct Loaded {
   struct Part {
     ContentDigest digest{};
-    Binary binary;  // without its bytes, which the driver has
+    BakedBinary binary;  // without its bytes, which the driver has
   };
   std::shared_ptr<Baked> baked;
   std::vector<Part> parts;  // one for each of its devices
@@ -47,6 +47,10 @@ cl_int compile_deferred(Program& program);
 // All devices of a program or context; empty if the handle is none.
 std::vector<cl_device_id> devices_of(cl_program program);
 std::vector<cl_device_id> devices_of(cl_context context);
+
+// Tells the log where a program is from, or why the driver compiles it.
+void log_served(const ProgramText& text, const Loaded& loaded);
+void log_miss(const ProgramText& text, const Status& why);
 
 // For the log: "program 0123456789ab (1234 bytes, options '-DX')".
 std::string description_of(const ProgramText& text);

@@ -41,6 +41,7 @@ cache::Variant variant_of(const ProgramText& text, std::uint32_t source) {
   variant.precision = no_precision;
   variant.contract = 1;
   variant.content = *content_digest(text);
+  variant.parts = *part_digests(text);
   variant.build_options = text.options;
   variant.source = source;
   variant.launches = {{cache::Role::kernel, "clbake_gemm", {4, 1, 1}, 1, 1}};

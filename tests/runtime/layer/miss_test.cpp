@@ -39,8 +39,8 @@ BOOST_AUTO_TEST_CASE(AMissIsCompiledAndLoggedOnce) {
       {"damaged", damaged, kSource, kOptions, "checksum"},
       {"another device", [](const std::string& path) { write_bundle(path, {text_of(kSource, kOptions)}, {0}); },
        kSource, kOptions, "device"},
-      {"another byte", for_both, "kernel void mine() {;}", kOptions, "no bundle"},
-      {"other options", for_both, kSource, "-DSPLIT_K=3", "no bundle"},
+      {"another byte", for_both, "kernel void mine() {;}", kOptions, "neither a bundle"},
+      {"other options", for_both, kSource, "-DSPLIT_K=3", "neither a bundle"},
       {"an option that hides a file", for_both, kSource, "-include x.h", "-include"},
   };
   for (const Case& one : cases) {
