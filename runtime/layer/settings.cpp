@@ -21,9 +21,9 @@ Settings& the_settings() {
   return settings;
 }
 
-constexpr const char* kNames[] = {"CLBAKE_BUNDLE",  "CLBAKE_OVERLAY", "CLBAKE_LEARN",
-                                  "CLBAKE_LOG",     "CLBAKE_RECORD",  "CLBAKE_RECORD_BYTES",
-                                  "CLBAKE_LEARNER", "CLBAKE_TRUST",   "CLBAKE_POCL_MEMORY"};
+constexpr const char* kNames[] = {"CLBAKE_BUNDLE", "CLBAKE_OVERLAY",      "CLBAKE_LEARN",           "CLBAKE_LOG",
+                                  "CLBAKE_RECORD", "CLBAKE_RECORD_BYTES", "CLBAKE_RECORD_BINARIES", "CLBAKE_LEARNER",
+                                  "CLBAKE_TRUST",  "CLBAKE_POCL_MEMORY"};
 
 constexpr std::uint64_t kRecordBytes = std::uint64_t{256} << 20;
 

@@ -49,6 +49,7 @@ Json capture_programs(const std::vector<std::string>& directories, const std::st
     for (const std::string& note : recording.notes()) why += "; " + note;
     throw Failure("no OpenCL program was recorded" + why);
   }
+  recording.list_kernels();
   recording.write(output);
   return summary_of(recording, output);
 }

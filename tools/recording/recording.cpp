@@ -79,7 +79,7 @@ Json kernel_json(const RecordedKernel& kernel) {
   return {{"name", kernel.name}, {"work_group_sizes", kernel.sizes}, {"trials", kernel.trials}};
 }
 
-// One line for each kernel. Kernels that nobody made are those that the driver named.
+// One line for each kernel.
 std::string program_text(const RecordedProgram& program) {
   Json fields = program.text;
   if (!program.log.is_null()) fields["log"] = program.log;
@@ -111,7 +111,9 @@ void Recording::add(const std::string& directory) {
   const auto read = [&](const std::string& path, auto function) {
     try {
       (this->*function)(path);
-    } catch (const Json::exception& error) {
+    } catch (const Failure&) {
+      throw;
+    } catch (const std::exception& error) {  // a field that is missing, an id that no program has
       throw Failure(path + ": is not as a recording has it: " + error.what());
     }
   };
@@ -196,6 +198,13 @@ void Recording::add_files(const Json& json) {
   }
 }
 
+void Recording::list_kernels() {
+  for (RecordedProgram& program : programs_) {
+    if (!program.kernels.empty()) continue;
+    for (const std::string& name : program.names) program.kernel(name);
+  }
+}
+
 void Recording::write(const std::string& directory) const {
   std::error_code ignored;
   for (const auto& [name, from] : files_) {
@@ -209,12 +218,8 @@ void Recording::write(const std::string& directory) const {
   std::string text = "{\"version\": " + std::to_string(kManifestVersion) + ", \"programs\": [";
   const char* separator = "\n  ";
   for (const RecordedProgram& program : programs_) {
-    RecordedProgram whole = program;
-    if (whole.kernels.empty()) {
-      for (const std::string& name : program.names) whole.kernel(name);
-    }
-    if (whole.kernels.empty()) continue;  // nothing can be launched
-    text += separator + program_text(whole);
+    if (program.kernels.empty()) continue;  // nothing can be launched
+    text += separator + program_text(program);
     separator = ",\n  ";
   }
   write_text(directory + "/" + kManifest, text + "]}\n");

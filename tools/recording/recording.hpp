@@ -34,6 +34,9 @@ class Recording {
   // it, does not count. Throws Failure, which names the file and the cause.
   void add(const std::string& directory);
 
+  // After the last directory: of programs whose kernels were never made, those that the driver found are listed.
+  void list_kernels();
+
   // Writes programs.json and the files that it names into the directory, which is made. Then removes its journals
   // that were added, unless a process still writes to them. Throws Failure.
   void write(const std::string& directory) const;
