@@ -35,8 +35,8 @@ constexpr Verb kVerbs[] = {
     {"embed", embed, "make a bundle part of a program, for build systems other than CMake"},
     {"bench", bench, "measure first calls, speed beside other libraries, and more: 'clbake bench --help'"},
 };
-// The child processes of build, tune, prove and bench; not in the help.
-constexpr Verb kWorker = {"worker", worker, nullptr};
+// Child processes, of build, tune, prove and bench, and of the layer; not in the help.
+constexpr Verb kChildren[] = {{"worker", worker, nullptr}, {"learn", learn, nullptr}};
 
 int usage(std::FILE* to) {
   std::fprintf(to, "clbake %s: OpenCL GEMM with nothing left to compile\n\nusage: clbake VERB [OPTIONS]\n\n",
@@ -77,7 +77,9 @@ int dispatch(const Arguments& arguments) {
     std::printf("clbake %s\n", CLBAKE_VERSION);
     return kSuccess;
   }
-  if (name == kWorker.name) return run_verb(kWorker, rest);
+  for (const Verb& verb : kChildren) {
+    if (name == verb.name) return run_verb(verb, rest);
+  }
   for (const Verb& verb : kVerbs) {
     if (name == verb.name) return run_verb(verb, rest);
   }

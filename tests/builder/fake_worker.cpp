@@ -1,6 +1,7 @@
 // A worker without a driver: `fake_worker worker compile JOB OUT`, `compile-offline JOB OUT`, `prove JOB OVERHEAD
-// OUT` and `time JOB UNIT` do at once, and always with the same result, what clbake's worker does with a device or a
-// compiler; or they fail in a wanted way.
+// OUT`, `compile-learned JOB OUT`, `prove-learned JOB OUT` and `time JOB UNIT` do at once, and always with the same
+// result, what clbake's worker does with a device or a compiler; or they fail in a wanted way. `fake_worker learn
+// --overlay DIR [--log FILE]` is a learner with such workers.
 //
 // FAKE_WORKER_LOG        file that gets one line "VERB VARIANT" for each call, "order VARIANT|ORDER" for each order,
 //                        "next VARIANT" for each further variant of a process
@@ -10,13 +11,18 @@
 
 #include <clbake/builder/build.hpp>
 #include <clbake/builder/compile.hpp>
+#include <clbake/builder/learn.hpp>
 #include <clbake/cache/writer.hpp>
+#include <clbake/program_text.hpp>
+#include "learn/functions.hpp"
+#include "learn/inbox.hpp"
 #include "process/line_channel.hpp"
 #include "prove/proofs.hpp"
 #include "tune/timing/timing_order.hpp"
 
 #include <sys/resource.h>
 #include <unistd.h>
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -116,6 +122,39 @@ void prove(Job& job, const std::string& how) {
   if (how == "varying") entry.proof.note += std::string(static_cast<std::size_t>(getpid() % 64), '.');
 }
 
+// A program by content, with a function for each launch and those for every launch.
+Job learned(const learn::Request& request) {
+  Job job;
+  job.target = request.target;
+  job.source = {"program.cl", request.program};
+  job.variant.name = content_name(request.digest);
+  job.variant.family = "program";
+  job.variant.precision = no_precision;
+  job.variant.contract = 1;
+  job.variant.content = request.digest;
+  job.variant.launches = {{cache::Role::kernel, "f", {1, 1, 1}, 1, 1}};
+  for (const learn::SeenLaunch& launch : request.launches) {
+    if (launch.local[0] == 0) continue;
+    job.variant.launches.push_back({cache::Role::kernel, launch.kernel, {launch.local[0], 1, 1}, 1, 1});
+  }
+  compile(job, {});
+  const learn::Functions functions = learn::functions_of(request.launches);
+  job.entries.front().proof.specialisations = {functions.begin(), functions.end()};
+  job.entries.front().proof.specialisations.emplace_back("f 0-0-0");
+  return job;
+}
+
+void prove_functions(Job& job, const std::string& how) {
+  cache::Proof& proof = job.entries.front().proof;
+  const auto is_general = [&](const std::string& function) {
+    return function.find(" 0-0-0") != std::string::npos || how == "no-functions";
+  };
+  std::vector<std::string>& all = proof.specialisations;
+  all.erase(std::remove_if(all.begin(), all.end(), is_general), all.end());
+  proof.jit_free = how != "not-jit-free";
+  proof.note = "proven by the fake worker";
+}
+
 [[noreturn]] void crash() {
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
@@ -196,7 +235,21 @@ int time(std::string variant) {
   return 0;
 }
 
+int compile_learned(const std::string& input, const std::string& output) {
+  std::ifstream file(input);
+  const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  const Result<learn::Request> request = clbake::learn::decode(bytes);
+  if (!request) return fail(request.status().message());
+  Job job = learned(*request);
+  log("learner " + std::to_string(getppid()));
+  log("compile-learned " + job.variant.name);
+  const std::string how = misbehaviour("compile-learned", job.variant.name);
+  if (const std::optional<int> status = misbehave(how)) return *status;
+  return end(leave(how, output, std::move(job)));
+}
+
 int work(const std::string& verb, const std::string& input, const std::string& output) {
+  if (verb == "compile-learned") return compile_learned(input, output);
   Result<Job> job = read_job(input);
   if (!job) return fail(job.status().message());
   if (job->variant.name == prove::overhead_job(job->target).variant.name) {
@@ -208,7 +261,9 @@ int work(const std::string& verb, const std::string& input, const std::string& o
   const std::string how = misbehaviour(verb, job->variant.name);
   if (const std::optional<int> status = misbehave(how)) return *status;
   if (verb == "time") return time(job->variant.name);
-  if (verb == "compile" || verb == "compile-offline") {
+  if (verb == "prove-learned") {
+    prove_functions(*job, how);
+  } else if (verb == "compile" || verb == "compile-offline") {
     compile(*job, how);
     if (verb == "compile-offline") add_offline_tools(job->entries.front().proof);
   } else {
@@ -218,10 +273,23 @@ int work(const std::string& verb, const std::string& input, const std::string& o
   return end(leave(how, output, std::move(*job), verb == "prove"));
 }
 
+int be_learner(const std::vector<std::string>& arguments) {
+  learn::Settings settings;
+  settings.overlay.mode = OverlayMode::read_write;
+  settings.worker = own_path();
+  for (std::size_t i = 1; i + 1 < arguments.size(); i += 2) {
+    if (arguments[i] == "--overlay") settings.overlay.directory = arguments[i + 1];
+    if (arguments[i] == "--max-bytes") settings.overlay.max_bytes = std::stoul(arguments[i + 1]);
+    if (arguments[i] == "--log") settings.log = arguments[i + 1];
+  }
+  return learn::learn(settings) ? 0 : 1;
+}
+
 }  // namespace
 }  // namespace clbake::builder
 
 int main(int argc, char** argv) {
+  if (argc > 1 && std::string(argv[1]) == "learn") return clbake::builder::be_learner({argv + 1, argv + argc});
   if (argc < 5 || std::string(argv[1]) != "worker") return clbake::builder::fail("not called as a worker");
   return clbake::builder::work(argv[2], argv[3], argv[argc - 1]);
 }

@@ -30,7 +30,7 @@ one_way() {
   done < <(grep -rnoE '#include ("[^"]+"|<clbake/builder/[^>]+>)' "$folder" --include='*.hpp' --include='*.cpp' |
            sed -E 's/^([^:]+):[0-9]+:#include ["<]([^">]+)[">]/\1:\2/' | grep -vE ':clbake/builder/sixteen_bits.hpp$')
 }
-one_way builder/src process shape device run program compile profile release prove build tune fleet
+one_way builder/src process shape device run program compile profile release prove build learn tune fleet
 one_way runtime/src opencl select program finalize launch overlay load . c trust
 
 # Quoted includes name files of the same folder: tests those of their own part, or of the internals they test.

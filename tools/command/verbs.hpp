@@ -20,7 +20,7 @@ VerbFunction devices, targets, space, build, run, prove, check, diff, prune, ver
     merge,
     report, inspect, plan, work, embed, tune, bench, bench_bundle, bench_choice, bench_cold, bench_gemm;
 
-// The child processes of the other verbs; users do not call it.
-VerbFunction worker;
+// Child processes: of the other verbs, and of programs under the layer. Users do not call them.
+VerbFunction worker, learn;
 
 }  // namespace clbake::tool

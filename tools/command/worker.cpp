@@ -6,6 +6,7 @@
 
 #include <clbake/builder/compile.hpp>
 #include <clbake/builder/jobs.hpp>
+#include <clbake/builder/learn.hpp>
 #include <clbake/builder/offline_targets.hpp>
 #include <clbake/builder/process.hpp>
 #include <clbake/builder/tune.hpp>
@@ -17,6 +18,9 @@ Status job(const std::vector<std::string>& a) {
   if (a.size() == 3 && a[0] == "compile") return builder::compile::compile_job(a[1], a[2], false);
   if (a.size() == 3 && a[0] == "compile-plain") return builder::compile::compile_job(a[1], a[2], true);
   if (a.size() == 3 && a[0] == "compile-offline") return builder::compile::compile_offline_job(a[1], a[2]);
+  if (a.size() == 3 && a[0] == "compile-learned") return builder::learn::compile_learned(a[1], a[2]);
+  if (a.size() == 4 && a[0] == "compile-learned") return builder::learn::compile_learned(a[1], a[2], std::stoul(a[3]));
+  if (a.size() == 3 && a[0] == "prove-learned") return builder::learn::prove_learned(a[1], a[2]);
   if (a.size() == 4 && a[0] == "prove") return builder::prove::prove_job(a[1], a[2], a[3]);
   if (a.size() == 3 && a[0] == "time") return builder::tune::time_job(a[1], std::stoul(a[2]));
   if (a.size() == 8 && a[0] == "cold") return cold_worker(a), Status();

@@ -1,0 +1,29 @@
+// A program to learn: what its requests and an earlier entry of the overlay say of it.
+#pragma once
+
+#include <clbake/overlay_directory.hpp>
+#include <clbake/program_text.hpp>
+
+#include "learn/functions.hpp"
+#include "learn/inbox.hpp"
+
+#include <string>
+
+namespace clbake::builder::learn {
+
+struct Lesson {
+  Request request;            // with the text, and with the launches that an earlier entry has functions for
+  ProgramText whole;          // the program with nothing left to look for
+  Functions wanted;           // PoCL: of the launches with a local size
+  std::uint64_t attempt = 0;  // names what is tried: these launches, by this version of clbake
+
+  // The digest's beginning, for the log.
+  std::string name() const { return content_name(request.digest).substr(0, 24); }
+};
+
+// `known`: the overlay's entry of the program; null if it has none. Changes the working directory to the request's.
+// Fails with no_entry when there is nothing new in the request, or with malformed or not_found when the program is not
+// what its digest says: a file that it includes has changed.
+Result<Lesson> lesson_of(const Request& request, const Bundle* known);
+
+}  // namespace clbake::builder::learn

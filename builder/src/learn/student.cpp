@@ -1,0 +1,140 @@
+#include "learn/student.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <iomanip>
+#include <sstream>
+#include <utility>
+
+namespace clbake::builder::learn {
+using namespace process;
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kTimeout{900};  // of a worker, at the lowest priority
+
+// True when the program holds PoCL's function for every launch and can do without a compiler: finalize() made it so.
+bool serves_every_launch(const cache::Proof& proof) {
+  const std::string any = " 0-0-0";
+  return std::any_of(proof.specialisations.begin(), proof.specialisations.end(), [&](const std::string& function) {
+    return function.size() > any.size() && function.compare(function.size() - any.size(), any.size(), any) == 0;
+  });
+}
+
+std::string seconds_since(Clock::time_point start) {
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(1) << std::chrono::duration<double>(Clock::now() - start).count() << " s";
+  return text.str();
+}
+
+// True when the program has the function of every launch that was seen.
+bool is_complete(const Lesson& lesson, const cache::Proof& proof) {
+  const Functions present(proof.specialisations.begin(), proof.specialisations.end());
+  const auto has_no_size = [](const SeenLaunch& launch) { return launch.local[0] == 0; };
+  const std::vector<SeenLaunch>& launches = lesson.request.launches;
+  return std::none_of(launches.begin(), launches.end(), has_no_size) &&
+         std::includes(present.begin(), present.end(), lesson.wanted.begin(), lesson.wanted.end());
+}
+
+std::string counted(std::size_t functions) {
+  if (functions == 0) return {};
+  return std::to_string(functions) + (functions == 1 ? " function, " : " functions, ");
+}
+
+// True when somebody ended the worker: the program may be learned another time.
+bool was_ended(const Exit& exit) { return !exit.timed_out && (exit.signal == SIGTERM || exit.signal == SIGKILL); }
+
+}  // namespace
+
+Result<std::string> Student::learn(const Request& request) const {
+  const Clock::time_point start = Clock::now();
+  const OverlayKey key = overlay_key(request.target, request.digest);
+  const Result<Bundle> known = overlay_.find(key);
+  const Result<Lesson> lesson = lesson_of(request, known ? &*known : nullptr);
+  if (lesson.status().code() == Code::no_entry) return std::string();
+  if (!lesson) return content_name(request.digest).substr(0, 24) + ": not learned: " + lesson.status().message();
+  if (overlay_.is_rejected(key, lesson->attempt)) return std::string();
+  const Result<Job> proven = teach(*lesson);
+  const Status learned = proven ? keep(*lesson, *proven) : proven.status();
+  if (learned.code() == Code::io) return learned;
+  if (learned) {
+    const cache::Proof& proof = proven->entries.front().proof;
+    return lesson->name() + ": learned in " + seconds_since(start) + ": " + counted(proof.specialisations.size()) +
+           proof.note;
+  }
+  const Status marked = learned.code() == Code::cancelled ? Status() : overlay_.mark_rejected(key, lesson->attempt);
+  return lesson->name() + ": not learned: " + learned.message() + (marked ? "" : "; " + marked.message());
+}
+
+Result<Job> Student::teach(const Lesson& lesson) const {
+  const Result<ScratchDirectory> place = ScratchDirectory::create(directory_);
+  if (!place) return place.status();
+  const Result<Job> compiled = compile(lesson, place->path());
+  return compiled ? prove(lesson, *compiled, place->path()) : compiled;
+}
+
+Status Student::work(const Command& command) const {
+  const std::atomic<bool> never{false};
+  const Result<Exit> exit = run(command, kTimeout, never);
+  if (!exit) return exit.status();
+  if (exit->ok()) return {};
+  const std::string cause = failure_of(*exit, command, kTimeout);
+  if (is_full_disk(*exit, command)) return {Code::io, cause};
+  return {was_ended(*exit) ? Code::cancelled : Code::driver_rejected, cause};
+}
+
+Result<Job> Student::compile(const Lesson& lesson, const std::string& place) const {
+  const Result<ScratchDirectory> cache = ScratchDirectory::create(place);
+  if (!cache) return cache.status();
+  const std::string path = place + "/request";
+  const std::string output = place + "/compiled.job";
+  const Result<std::string> bytes = clbake::learn::encode(lesson.request);
+  if (!bytes) return bytes.status();
+  Status status = cache::write_file(path, {reinterpret_cast<const std::uint8_t*>(bytes->data()), bytes->size()});
+  if (!status) return status;
+  Command command = worker_command(settings_.worker, {"compile-learned", path, output}, *cache, place + "/compile.log");
+  command.directory = lesson.request.directory;
+  status = work(command);
+  Result<Job> job = status ? read_job(output) : status;
+  if (!job) return job;
+  const bool is_ours = job->variant.content == lesson.request.digest && job->target == lesson.request.target;
+  if (!is_ours || job->entries.size() != 1) return {Code::malformed, "the worker left no program"};
+  job->variant.build_options = lesson.whole.options;
+  ProgramText text = lesson.whole;
+  text.options.clear();
+  job->source = {"program.cl", encode(text)};
+  return job;
+}
+
+Result<Job> Student::prove(const Lesson& lesson, const Job& compiled, const std::string& place) const {
+  const Result<ScratchDirectory> cache = ScratchDirectory::create(place);
+  if (!cache) return cache.status();
+  const std::string path = place + "/proof.job";
+  const std::string output = place + "/proven.job";
+  Status status = write_job(path, compiled);
+  if (!status) return status;
+  status = work(worker_command(settings_.worker, {"prove-learned", path, output}, *cache, place + "/prove.log"));
+  Result<Job> job = status ? read_job(output) : status;
+  if (!job) return job;
+  if (!same_work(*job, compiled) || job->entries.size() != 1) return {Code::malformed, "the worker left no proof"};
+  cache::Proof& proof = job->entries.front().proof;
+  if (!proof.jit_free) return {Code::driver_rejected, proof.note};
+  proof.jit_free = serves_every_launch(compiled.entries.front().proof) || is_complete(lesson, proof);
+  if (!proof.jit_free) proof.note += "; not JIT-free: launches compile whose sizes it has no function for";
+  if (!lesson.request.log.empty()) proof.log = lesson.request.log;
+  return job;
+}
+
+// The rule: machine code that loads without compiling is kept. It is called JIT-free if no launch that was seen
+// compiles either; else the driver compiles at that launch, as it would without us, but no more at the load.
+Status Student::keep(const Lesson& lesson, const Job& job) const {
+  const OverlayKey key = overlay_key(job.target, job.source, job.variant);
+  const Status status = overlay_.store(key, job.entries);
+  if (!status || is_complete(lesson, job.entries.front().proof)) return status;
+  return overlay_.mark_rejected(key, lesson.attempt);  // nobody tries again for functions that PoCL does not make
+}
+
+}  // namespace clbake::builder::learn

@@ -1,0 +1,37 @@
+// One program after another: compiled, proven, stored.
+#pragma once
+
+#include <clbake/builder/jobs.hpp>
+#include <clbake/builder/learn.hpp>
+#include <clbake/builder/process.hpp>
+
+#include "learn/lesson.hpp"
+
+#include <string>
+
+namespace clbake::builder::learn {
+
+class Student {
+ public:
+  // `directory`: for the files of the work. All must outlive this.
+  Student(const Settings& settings, const Overlay& overlay, const std::string& directory)
+      : settings_(settings), overlay_(overlay), directory_(directory) {}
+
+  // Stores the program of the request, unless the overlay has it or a driver failed at it before. A line for the log;
+  // empty when there was nothing to do. Fails with io when a disk is full.
+  Result<std::string> learn(const Request& request) const;
+
+ private:
+  // `place`: a directory for the files of this program.
+  Result<Job> teach(const Lesson& lesson) const;
+  Result<Job> compile(const Lesson& lesson, const std::string& place) const;
+  Result<Job> prove(const Lesson& lesson, const Job& compiled, const std::string& place) const;
+  Status keep(const Lesson& lesson, const Job& job) const;
+  Status work(const process::Command& command) const;
+
+  const Settings& settings_;
+  const Overlay& overlay_;
+  const std::string& directory_;
+};
+
+}  // namespace clbake::builder::learn

@@ -1,0 +1,205 @@
+// The learner's workers: what crashes or hangs in a driver takes one of them with it.
+#include <clbake/builder/compile.hpp>
+#include <clbake/builder/jobs.hpp>
+#include <clbake/builder/learn.hpp>
+#include <clbake/builder/process.hpp>
+#include <clbake/finalize.hpp>
+#include <clbake/platform.hpp>
+#include <clbake/program_text.hpp>
+
+#include "learn/functions.hpp"
+#include "learn/inbox.hpp"
+#include "process/text_file.hpp"
+#include "prove/compile_watch.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#define CL_HPP_TARGET_OPENCL_VERSION 120
+#define CL_HPP_MINIMUM_OPENCL_VERSION 120
+#include <CL/opencl.hpp>
+
+namespace clbake::builder::learn {
+namespace {
+
+constexpr const char* kSpecialise = "POCL_BINARY_SPECIALIZE_WG";
+constexpr std::size_t kMostLaunches = 1000;  // of a variant: FORMAT.md
+constexpr std::uint32_t kContract = 1;       // of programs: FORMAT.md
+
+struct Place {
+  Device device;
+  Session session;
+};
+
+Result<Place> place_of(const Target& target) {
+  Result<Device> device = device_of(target);
+  if (!device) return device.status();
+  Result<Session> session = Session::open(*device);
+  if (!session) return session.status();
+  return Place{std::move(*device), std::move(*session)};
+}
+
+Result<std::vector<cl::Kernel>> all_kernels(cl_program id) {
+  std::vector<cl::Kernel> kernels;
+  const cl_int error = cl::Program(id, true).createKernels(&kernels);
+  if (error != CL_SUCCESS) return {Code::opencl, "clCreateKernelsInProgram: error " + std::to_string(error), error};
+  return kernels;
+}
+
+Result<cl::Program> build(const ProgramText& text, const Place& place) {
+  if (!text.parts.empty() || !text.il.empty() || !text.headers.empty()) return {Code::build_failed, "not yet"};
+  cl_int error = CL_SUCCESS;
+  std::string whole;
+  for (const std::string& source : text.sources) whole += source;
+  const cl::Program program(cl::Context(place.session.context(), true), whole, false, &error);
+  if (error == CL_SUCCESS)
+    error = clBuildProgram(program(), 1, &place.device.id, text.options.c_str(), nullptr, nullptr);
+  if (error != CL_SUCCESS) return {Code::build_failed, "clBuildProgram: error " + std::to_string(error), error};
+  return program;
+}
+
+std::string name_of(const cl::Kernel& kernel) { return kernel.getInfo<CL_KERNEL_FUNCTION_NAME>().c_str(); }
+
+// Variables or arguments in local memory; true also when the driver does not tell.
+bool has_local_memory(const cl::Kernel& kernel, const Device& device) {
+  cl_int error = CL_SUCCESS;
+  cl_ulong bytes = 0;
+  error = clGetKernelWorkGroupInfo(kernel(), device.id, CL_KERNEL_LOCAL_MEM_SIZE, sizeof bytes, &bytes, nullptr);
+  if (error != CL_SUCCESS || bytes > 0) return true;
+  for (cl_uint i = 0; i < kernel.getInfo<CL_KERNEL_NUM_ARGS>(); ++i) {
+    const auto address = kernel.getArgInfo<CL_KERNEL_ARG_ADDRESS_QUALIFIER>(i, &error);
+    if (error != CL_SUCCESS || address == CL_KERNEL_ARG_ADDRESS_LOCAL) return true;
+  }
+  return false;
+}
+
+std::vector<SeenLaunch> with_local_memory(std::vector<SeenLaunch> launches, const std::vector<cl::Kernel>& kernels,
+                                          const Device& device) {
+  std::set<std::string> needing;
+  for (const cl::Kernel& kernel : kernels) {
+    if (has_local_memory(kernel, device)) needing.insert(name_of(kernel));
+  }
+  const auto needs_none = [&](const SeenLaunch& launch) { return needing.count(launch.kernel) == 0; };
+  launches.erase(std::remove_if(launches.begin(), launches.end(), needs_none), launches.end());
+  return launches;
+}
+
+// A program by content, with the local sizes that were seen; where there are none, of one work-item for each kernel, as
+// a variant has launches.
+cache::Variant variant_of(const Request& request, const std::vector<cl::Kernel>& kernels) {
+  cache::Variant variant;
+  variant.name = content_name(request.digest);
+  variant.family = "program";
+  variant.precision = no_precision;
+  variant.contract = kContract;
+  variant.content = request.digest;
+  std::set<std::pair<std::string, std::array<std::uint32_t, 3>>> sizes;
+  for (const SeenLaunch& launch : request.launches) {
+    if (launch.local[0] != 0 && sizes.size() < kMostLaunches) sizes.insert({launch.kernel, launch.local});
+  }
+  for (const cl::Kernel& kernel : kernels) {
+    if (sizes.empty()) sizes.insert({name_of(kernel), {1, 1, 1}});
+  }
+  for (const auto& [kernel, local] : sizes) {
+    variant.launches.push_back({cache::Role::kernel, kernel, {local[0], local[1], local[2]}, 1, 1});
+  }
+  return variant;
+}
+
+Result<Request> read_request(const std::string& path) {
+  const Result<std::string> bytes = process::read_text_file(path, clbake::learn::kMaxMessage);
+  return bytes ? clbake::learn::decode(*bytes) : bytes.status();
+}
+
+// The functions that a load has put into the driver's cache, where it is PoCL.
+Functions functions_in_cache() {
+  const char* const cache = std::getenv("POCL_CACHE_DIR");
+  return cache ? functions_in(cache) : Functions();
+}
+
+bool is_slim(const cache::Proof& proof) {
+  return std::any_of(proof.specialisations.begin(), proof.specialisations.end(),
+                     [](const std::string& function) { return function.find(" 0-0-0") != std::string::npos; });
+}
+
+}  // namespace
+
+Status compile_learned(const std::string& path, const std::string& output, std::size_t pass) {
+  const Result<Request> request = read_request(path);
+  if (!request) return request.status().within(path);
+  const Result<ProgramText> text = decode_program_text(request->program);
+  if (!text) return text.status();
+  const Result<Place> place = place_of(request->target);
+  if (!place) return place.status();
+  const Result<cl::Program> program = build(*text, *place);
+  if (!program) return program.status();
+  const Result<std::vector<cl::Kernel>> kernels = all_kernels((*program)());
+  if (!kernels) return kernels.status();
+
+  // First what a program without a compiler needs; then all, if it turns out that this one keeps its compiler.
+  std::vector<std::string> passes =
+      passes_for(functions_of(with_local_memory(request->launches, *kernels, place->device)));
+  const std::size_t least = passes.size();
+  for (std::string& more : passes_for(functions_of(request->launches))) passes.push_back(std::move(more));
+  const auto go_on = [&] {
+    return process::start_anew({"worker", "compile-learned", path, output, std::to_string(pass + 1)});
+  };
+  setenv(kSpecialise, passes[pass].c_str(), 1);
+  const bool keeps_functions = platform_of(request->target).binaries == Binaries::functions;
+  if (keeps_functions && pass + 1 != least && pass + 1 != passes.size()) {
+    const Status compiled = program_binary((*program)()).status();
+    return compiled ? go_on() : compiled;
+  }
+
+  Job job;
+  job.target = request->target;
+  job.source = {"program.cl", request->program};
+  job.variant = variant_of(*request, *kernels);
+  const auto nothing = [] { return Status(); };  // only the program knows the arguments
+  Result<std::vector<cache::Entry>> entries =
+      compile::entries_for_bundle({place->device.target, job.variant, (*program)(), nothing}, job.source);
+  if (!entries) return entries.status();
+  if (entries->front().form != cache::Form::native) {
+    return {Code::driver_rejected, "the driver gives an intermediate language, which it compiles at every load"};
+  }
+  if (keeps_functions && pass + 1 == least && !is_slim(entries->front().proof)) return go_on();
+  entries->resize(1);
+  compile::sign(*entries);
+  job.entries = std::move(*entries);
+  return write_job(output, job);
+}
+
+Status prove_learned(const std::string& path, const std::string& output) {
+  Result<Job> job = read_job(path);
+  if (!job) return job.status();
+  const Result<Bundle> bundle = Bundle::open(path);
+  if (!bundle) return bundle.status();
+  const Result<Place> place = place_of(job->target);
+  if (!place) return place.status();
+  Options options;
+  options.on_miss = OnMiss::fail;
+  options.only_build = true;
+  const Result<Library> library = Library::create(place->session.context(), place->device.id, {*bundle}, options);
+  if (!library) return library.status();
+  prove::CompileWatch watch(job->target, 0);
+  cache::Proof& proof = job->entries.front().proof;
+  watch.begin();
+  const Result<LoadedProgram> program = library->program(job->variant.name);
+  if (!program) return program.status();
+  const Result<std::vector<cl::Kernel>> kernels = all_kernels(program->get());
+  if (!kernels) return kernels.status();
+  const Explanation& loaded = program->explanation();
+  proof.create_us = static_cast<float>(loaded.create_us);
+  proof.build_us = static_cast<float>(loaded.build_us);
+  proof.kernel_us = static_cast<float>(loaded.kernel_us);
+  watch.loaded(proof.load_us(), proof.specialisations.size());
+  const std::string compiles = watch.verdict();
+  const Functions functions = functions_in_cache();
+  proof.specialisations.assign(functions.begin(), functions.end());
+  proof.jit_free = compiles.empty();
+  proof.note = compiles.empty() ? "learned: loaded, but nothing was launched" : "loading compiles: " + compiles;
+  return write_job(output, *job);
+}
+
+}  // namespace clbake::builder::learn
