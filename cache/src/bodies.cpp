@@ -201,7 +201,8 @@ Status check_variant(const Variant& variant, std::size_t source_count) {
   if (variant.trial > source_count) return malformed("names a trial that does not exist");
   if (variant.block_m == 0 || variant.block_n == 0 || variant.block_k == 0) return malformed("a blocking factor of 0");
   const std::size_t count = variant.launches.size();
-  if (Status status = check_launch_count(count, count > 0 && count <= format::kMaxLaunches); !status) return status;
+  const bool is_possible = count <= format::kMaxLaunches && (count > 0 || variant.is_program());
+  if (Status status = check_launch_count(count, is_possible); !status) return status;
   for (const Launch& launch : variant.launches) {
     if (Status status = check_launch(launch, variant.is_program()); !status) return status;
   }

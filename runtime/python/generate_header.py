@@ -33,7 +33,7 @@ def camel(name: str) -> str:
 
 def split(declaration: str) -> tuple:
     """The type, with its stars, and the name of a parameter or field."""
-    kind, name = re.fullmatch(r"((?:const )?\w+(?:\* const\*|\*)* ?)(\w*)", " ".join(declaration.split())).groups()
+    kind, name = re.fullmatch(r"((?:const )?(?:struct )?\w+(?:\* const\*|\*)* ?)(\w*)", " ".join(declaration.split())).groups()
     return kind.strip(), name
 
 
@@ -50,11 +50,13 @@ class Header:
     def ctype(self, kind: str) -> str:
         """The type of ctypes for "const clbake_problem*", say."""
         stars = kind.count("*")
-        name = re.sub(r"const|\*", "", kind).strip()
+        name = re.sub(r"\b(const|struct)\b|\*", "", kind).strip()
         if stars:
             if stars == 1 and name in self.struct_names:
                 return f"POINTER({camel(name)}Struct)"
-            return "c_char_p" if name == "char" else "c_void_p"
+            if name == "char":
+                return "c_char_p" if stars == 1 else "POINTER(c_char_p)"
+            return "c_void_p"
         if name in [callback for _, callback, _ in self.callbacks]:
             return camel(name)
         # Other names are objects of OpenCL and enumerations.

@@ -5,44 +5,12 @@
 #include <clbake/platform.hpp>
 #include <clbake/trust.hpp>
 
-#include "launch/call_checks.hpp"
-#include "launch/plan_cache.hpp"
-#include "launch/prepared_gemm.hpp"
-#include "launch/recorder.hpp"
-#include "load/policy.hpp"
+#include "library_state.hpp"
 
 #include <chrono>
 #include <utility>
 
 namespace clbake {
-
-using Handle = std::unique_ptr<PreparedGemm>;
-
-struct Library::State {
-  State(Setup created, const DeviceLimits& of_device) : setup(std::move(created)), limits(of_device), policy(setup) {}
-
-  PlanCache plans;
-  Recorder recorder;
-  const Setup setup;
-  const DeviceLimits limits;
-  Policy policy;
-
-  static Result<Library> create(cl_context context, cl_device_id device, const std::vector<Bundle>& bundles,
-                                const Options& options);
-  Result<Request> request(const Problem& problem, const std::string& variant) const;
-  // Counts and logs every failure.
-  Result<Handle> prepare(const Problem& problem, const PrepareOptions& options, bool marks_calls = false);
-  Result<Handle> try_prepare(const Request& request, const std::shared_ptr<PreparedGemm::Parts>& parts);
-  // With a variant other than the chosen one, whose workspace does not fit.
-  Result<Handle> prepare_with_less(Request request, const std::shared_ptr<PreparedGemm::Parts>& parts);
-  // Gives up workspaces of earlier calls where that takes them.
-  Result<Handle> make(const std::shared_ptr<PreparedGemm::Parts>& parts);
-  // Checks that the device can hold the candidate's workspace. Ok also where that cannot be told.
-  Status fits(const Candidate& candidate, const Problem& stated) const;
-  Status load(const Problem& problem);
-  Status gemm(cl_command_queue queue, const Problem& problem, const ScalarList& scalars, const Matrix& a,
-              const Matrix& b, const Matrix& c, const EpilogueBuffers& more, const Events& events);
-};
 
 namespace {
 
@@ -58,10 +26,6 @@ Result<Bundle> admitted(const Bundle& bundle, const Options& options, Status& re
 }  // namespace
 
 Library::Library(std::shared_ptr<State> state) : state_(std::move(state)) {}
-
-struct LoadedProgram::State {
-  Found found;
-};
 
 LoadedProgram::LoadedProgram(std::shared_ptr<const State> state) : state_(std::move(state)) {}
 
@@ -313,7 +277,7 @@ Result<std::size_t> Library::workspace_bytes(const Problem& problem) const {
 }
 
 Counters Library::counters() const {
-  Counters counters = state_->policy.counters();
+  Counters counters = state_->tally.read();
   state_->plans.add_to(counters);
   return counters;
 }
@@ -326,6 +290,6 @@ Status Library::write_recording(const std::string& path) const {
   });
 }
 
-void Library::finish() const { state_->policy.finish(); }
+void Library::finish() const { state_->background.finish(); }
 
 }  // namespace clbake

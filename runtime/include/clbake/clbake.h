@@ -436,6 +436,39 @@ clbake_code clbake_library_program(clbake_library* library, const char* name, cl
 clbake_code clbake_library_explain_program(clbake_library* library, const char* name, clbake_explanation* explanation,
                                            clbake_error* error);
 
+/* All that the application would give OpenCL for one program. The pointers are the caller's; they are read during the
+ * call only. */
+typedef struct clbake_program_text {
+  size_t struct_size;
+  const char* const* sources; /* as for clCreateProgramWithSource; their joined bytes count */
+  const size_t* source_sizes; /* bytes; NULL: each source ends with a zero */
+  size_t source_count;
+  const void* il;      /* SPIR-V of clCreateProgramWithIL, in place of sources; else NULL */
+  size_t il_size;      /* bytes */
+  const char* options; /* of clBuildProgram, of clCompileProgram for a part, of clLinkProgram with parts; or NULL */
+  const char* const* header_names; /* of clCompileProgram */
+  const char* const* header_texts;
+  size_t header_count;
+  const struct clbake_program_text* const* parts; /* programs of clLinkProgram; then there are no sources and no il */
+  size_t part_count;
+} clbake_program_text;
+
+/* Sets a text of nothing. */
+static inline void clbake_program_text_init(clbake_program_text* text) {
+  memset(text, 0, sizeof *text);
+  text->struct_size = sizeof *text;
+}
+
+/* Loads the program of this content, whatever its name in a bundle, or compiles what is given. Reads the files that it
+ * may include. Fails as clbake_gemm_prepare; with CLBAKE_INVALID_ARGUMENT where it cannot be told which files a
+ * compiler would read; with CLBAKE_FAIL, with CLBAKE_NO_PROGRAM where no bundle has it. */
+clbake_code clbake_library_program_text(clbake_library* library, const clbake_program_text* text,
+                                        clbake_program** program, clbake_error* error);
+
+/* Tells what clbake_library_program_text would do now, without loading anything. Fails as that. */
+clbake_code clbake_library_explain_program_text(clbake_library* library, const clbake_program_text* text,
+                                                clbake_explanation* explanation, clbake_error* error);
+
 void clbake_program_release(clbake_program* program);
 
 /* The program for clCreateKernel; NULL for NULL. Valid until the release; kernels keep it longer. */

@@ -134,7 +134,8 @@ struct Explanation {
   std::string miss_message;  // the same for a person; empty when there was no miss
   std::string variant;       // name of the variant, or of the application's program, in the bundle
   std::string baked_for;     // the driver that the program was made for, if not this one; else empty
-  std::size_t bundle = 0;    // the bundle that it is from: an index into the list given to Library::create
+  std::size_t bundle = 0;    // the bundle that it is from: an index into the list given to Library::create, or its size
+                             // where no bundle has the program that the application gave
   std::string reason;        // why this variant, for a person: expected time and runner-up, the name asked for ...
   std::string waits_for;     // OnMiss::fallback: the variant that is being compiled to serve later calls; else empty
   bool loaded = false;       // the program was loaded before this call
@@ -163,6 +164,7 @@ using Log = void (*)(LogLevel level, const char* message, void* data);
 using Progress = bool (*)(std::size_t done, std::size_t total, double seconds_left, void* data);
 
 class Trust;
+struct ProgramText;  // program_text.hpp
 
 struct Options {
   OnMiss on_miss = OnMiss::compile;
@@ -355,9 +357,16 @@ class Library {
   // `prepare`.
   Result<LoadedProgram> program(const std::string& name) const;
 
+  // The same for what the application would give OpenCL itself: found by all that a driver would see, whatever its name
+  // in a bundle. Where no bundle has it, or not for this device, the overlay's or what is given is compiled, as on_miss
+  // says; with `fallback`, too. Reads the files that the text may include. Fails with invalid_argument like
+  // content_digest (program_text.hpp), or like `prepare`; with on_miss = fail, with no_program where no bundle has it.
+  Result<LoadedProgram> program(const ProgramText& text) const;
+
   // Tells what `program` would do now, without loading or counting anything. Fails as `program` without one of this
   // name and, with on_miss = fail, without a program for the device.
   Result<Explanation> explain_program(const std::string& name) const;
+  Result<Explanation> explain_program(const ProgramText& text) const;
 
   // Tells what `prepare` would do now, without loading or counting anything. Fails as `prepare` for an impossible
   // problem, without a variant and, with on_miss = fail, without a program.

@@ -51,6 +51,13 @@ std::string content_name(const ContentDigest& digest);
 // even options, is this source itself. Reads no files.
 std::string encode(const ProgramText& program);
 
+// True for what encode makes of more than one source.
+bool is_encoded(std::string_view text);
+
+// Lets libraries compile a bundle's encoded programs that are asked for by name, too; those that are asked for by
+// content need no such call, nor does the header for C. An application that does not call it is 10 KB smaller.
+void enable_encoded_programs();
+
 // Fails with malformed or unsupported_version for bytes that encode did not make.
 Result<ProgramText> decode_program_text(std::string_view encoded);
 

@@ -21,7 +21,7 @@ import threading
 import weakref
 from collections import namedtuple
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Callable, Iterable, Sequence, Union
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Mapping, NamedTuple, Sequence, Union
 
 from . import _header as h
 from ._header import Activation, Argument, Bias, Code, Layout, LogLevel, OnMiss, Origin, Precision
@@ -32,11 +32,53 @@ if TYPE_CHECKING:
     import pyopencl.array
 
 __all__ = ["Activation", "Argument", "Bias", "Bundle", "Code", "Counters", "Error", "Explanation", "Gemm", "Layout",
-           "Library", "LogLevel", "Matrix", "OnMiss", "Origin", "Overlay", "Precision", "Problem", "load", "preload",
+           "Library", "LogLevel", "Matrix", "OnMiss", "Origin", "Overlay", "Precision", "Problem", "ProgramText", "load", "preload",
            "user_cache_directory"]
 
 # A buffer; a buffer and the elements before its matrix; an array; or None where the call reads nothing.
 Matrix = Union["cl.Buffer", "tuple[cl.Buffer, int]", "cl.array.Array", None]
+
+
+class ProgramText(NamedTuple):
+    """All that an application would give OpenCL for one program.
+
+    sources: a text or several, which are joined. il: SPIR-V in their place. options: of clBuildProgram; of
+    clCompileProgram for a part; of clLinkProgram with parts. headers: of clCompileProgram, texts by name. parts: the
+    programs that are linked; then there are no sources.
+    """
+
+    sources: str | Sequence[str] = ()
+    options: str = ""
+    headers: Mapping[str, str] = {}
+    il: bytes = b""
+    parts: Sequence[ProgramText] = ()
+
+    def _struct(self) -> tuple[h.ProgramTextStruct, list[Any]]:
+        """The text for C, and what must live as long."""
+        sources = [each.encode() for each in ([self.sources] if isinstance(self.sources, str) else self.sources)]
+        parts = [part._struct() for part in self.parts]
+        struct = h.ProgramTextStruct()
+        struct.source_count, struct.il_size = len(sources), len(self.il)
+        struct.header_count, struct.part_count = len(self.headers), len(parts)
+        sizes = (ctypes.c_size_t * len(sources))(*map(len, sources))
+        il = ctypes.create_string_buffer(self.il)
+        pointers = (ctypes.c_void_p * len(parts))(*(ctypes.addressof(part) for part, _ in parts))
+        struct.sources = (ctypes.c_char_p * len(sources))(*sources)
+        struct.source_sizes, struct.il = ctypes.addressof(sizes), ctypes.addressof(il)
+        struct.options = _encoded(self.options)
+        struct.header_names = (ctypes.c_char_p * len(self.headers))(*map(_encoded, self.headers))
+        struct.header_texts = (ctypes.c_char_p * len(self.headers))(*map(_encoded, self.headers.values()))
+        struct.parts = ctypes.addressof(pointers)
+        return struct, [sizes, il, pointers, parts]
+
+
+def _asked_for(program: str | Sequence[str] | ProgramText, options: str | None) -> tuple[str, Any, list[Any]]:
+    """The end of a function's name, its argument, and what must live during the call."""
+    if isinstance(program, str) and options is None:
+        return "", _encoded(program), []
+    text = program if isinstance(program, ProgramText) else ProgramText(program, options or "")
+    struct, keep = text._struct()
+    return "_text", ctypes.byref(struct), [struct, keep]
 
 
 def _open_library(path: str | None) -> ctypes.CDLL:
@@ -270,12 +312,16 @@ class Library(_Handle):
             raise refused(Argument.QUEUE, "queue: neither given, nor has c one")
         return self.gemm(chosen, problem, a, b, c, alpha=alpha, beta=beta, bias=bias, d=d, wait_for=wait_for)
 
-    def program(self, name: str) -> cl.Program:
-        """The application's own program of this name (`clbake build --programs`), loaded and built. Kernels come from
-        it as from any other: pyopencl.Kernel(program, "softmax")."""
+    def program(self, program: str | Sequence[str] | ProgramText, options: str | None = None) -> cl.Program:
+        """A program of the application's own, loaded and built. Kernels come from it as from any other:
+        pyopencl.Kernel(program, "softmax").
+
+        With options ("" for none) or a ProgramText: the one of these sources, whatever its name in a bundle; else the
+        one of this name (`clbake build --programs`)."""
         from pyopencl import Program
 
-        handle = _made("clbake_library_program", self._pointer, _encoded(name))
+        kind, asked, _keep = _asked_for(program, options)
+        handle = _made(f"clbake_library_program{kind}", self._pointer, asked)
         try:
             return Program.from_int_ptr(_function("clbake_program_get")(handle), retain=True)
         finally:
@@ -312,9 +358,10 @@ class Library(_Handle):
         """Tells what prepare would do now, without loading or counting anything."""
         return _explanation("clbake_library_explain", self._pointer, ctypes.byref(problem))
 
-    def explain_program(self, name: str) -> Explanation:
+    def explain_program(self, program: str | Sequence[str] | ProgramText, options: str | None = None) -> Explanation:
         """Tells what program would do now, without loading or counting anything."""
-        return _explanation("clbake_library_explain_program", self._pointer, _encoded(name))
+        kind, asked, _keep = _asked_for(program, options)
+        return _explanation(f"clbake_library_explain_program{kind}", self._pointer, asked)
 
     @property
     def counters(self) -> Counters:

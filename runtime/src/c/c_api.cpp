@@ -1,6 +1,8 @@
 // The C API on top of the C++ one: checks pointers, translates structs, copies texts.
 #include "c/c_api.hpp"
 
+#include <clbake/program_text.hpp>
+
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -57,6 +59,31 @@ template <typename Struct>
 Struct& sized_output(Struct* to, const char* name) {
   check_size(output(to, name)->struct_size, sizeof *to, name, true);
   return *to;
+}
+
+// The i-th text of a list, up to its zero unless its size is given.
+std::string text_in(const char* const* list, const size_t* sizes, std::size_t i, const char* name) {
+  const char* const text = given(given(list, name)[i], name);
+  return sizes ? std::string(text, sizes[i]) : std::string(text);
+}
+
+clbake::ProgramText text_of(const clbake_program_text& from, std::size_t deep = 0) {
+  check_size(from.struct_size, sizeof from, "text");
+  if (deep > 16) throw Refused{{Argument::other, "text.parts: more than 16 deep"}};
+  clbake::ProgramText text;
+  for (std::size_t i = 0; i < from.source_count; ++i) {
+    text.sources.push_back(text_in(from.sources, from.source_sizes, i, "text.sources"));
+  }
+  if (from.il_size > 0) text.il.assign(static_cast<const char*>(given(from.il, "text.il")), from.il_size);
+  if (from.options) text.options = from.options;
+  for (std::size_t i = 0; i < from.header_count; ++i) {
+    text.headers.push_back({text_in(from.header_names, nullptr, i, "text.header_names"),
+                            text_in(from.header_texts, nullptr, i, "text.header_texts")});
+  }
+  for (std::size_t i = 0; i < from.part_count; ++i) {
+    text.parts.push_back(text_of(*given(given(from.parts, "text.parts")[i], "text.parts"), deep + 1));
+  }
+  return text;
 }
 
 clbake::Epilogue epilogue_of(const clbake_problem& from) {
@@ -407,7 +434,28 @@ clbake_code clbake_library_program(clbake_library* library, const char* name, cl
   return run(error, [&] {
     const clbake::Library& from = library_of(library);
     clbake_program** const to = output(program, "program");
+    clbake::enable_encoded_programs();
     return hand_over(from.program(given(name, "name")), to);
+  });
+}
+
+clbake_code clbake_library_program_text(clbake_library* library, const clbake_program_text* text,
+                                        clbake_program** program, clbake_error* error) {
+  return run(error, [&] {
+    const clbake::Library& from = library_of(library);
+    const clbake::ProgramText converted = text_of(*given(text, "text"));
+    clbake_program** const to = output(program, "program");
+    return hand_over(from.program(converted), to);
+  });
+}
+
+clbake_code clbake_library_explain_program_text(clbake_library* library, const clbake_program_text* text,
+                                                clbake_explanation* explanation, clbake_error* error) {
+  return run(error, [&] {
+    const clbake::Library& from = library_of(library);
+    const clbake::ProgramText converted = text_of(*given(text, "text"));
+    clbake_explanation& to = sized_output(explanation, "explanation");
+    return copy_explanation(from.explain_program(converted), to);
   });
 }
 

@@ -4,6 +4,7 @@
 #include <clbake/finalize.hpp>
 #include <clbake/overlay_directory.hpp>
 #include <clbake/platform.hpp>
+#include <clbake/program_text.hpp>
 #include <clbake/trust.hpp>
 
 #include "launch/warm_up.hpp"
@@ -31,6 +32,22 @@ Result<Program> compile_again(const Setup& setup, const Candidate& candidate) {
   static std::atomic<unsigned> count{0};
   const std::string option = " -DCLBAKE_OVERLAY=" + std::to_string(++count);
   return compile_source(setup.context, setup.device, setup.bundles[candidate.bundle].bundle, candidate.variant, option);
+}
+
+// The key with a text that means the same anywhere: the files that it includes go with it. Fails when they changed
+// since the program got its key.
+Result<OverlayKey> self_contained_key(const OverlayKey& key) {
+  Result<ProgramText> text = decode_program_text(key.source.text);
+  if (!text) return text.status();
+  text->options = key.variant.build_options;
+  Result<ProgramText> whole = self_contained(*text);
+  if (!whole) return whole.status();
+  const Result<cache::ContentDigest> now = content_digest(*whole);
+  if (!now) return now.status();
+  if (*now != key.variant.content) return {Code::io, "files that the program includes have changed meanwhile"};
+  cache::Variant variant = key.variant;
+  variant.build_options = std::exchange(whole->options, {});
+  return overlay_key(key.target, {key.source.name, encode(*whole)}, std::move(variant), key.scope);
 }
 
 class OverlayOfPrograms final : public OverlayStore {
@@ -91,7 +108,10 @@ class OverlayOfPrograms final : public OverlayStore {
       return launch_every_shape(setup.context, setup.device, *program);
     };
     Result<std::vector<cache::Entry>> entries = finalize({setup.target, program->variant, program->program(), launch});
-    return entries ? overlay_.store(*key, std::move(*entries)) : entries.status();
+    if (!entries) return entries.status();
+    const bool is_given = setup.bundles[candidate.bundle].is_given;
+    const Result<OverlayKey> kept = is_given ? self_contained_key(*key) : key;
+    return kept ? overlay_.store(*kept, std::move(*entries)) : kept.status();
   }
 
  private:

@@ -51,11 +51,13 @@ void add_complex(Explanation& e, const Explanation& of_kernels) {
 
 }  // namespace
 
-Policy::Policy(const Setup& setup)
+Policy::Policy(const Setup& setup, Background& background, Tally& tally)
     : setup_(setup),
+      background_(background),
+      tally_(tally),
       tiers_(tiers_of({setup.options.newer_driver, setup.options.on_miss == OnMiss::fallback,
                        setup.options.overlay != nullptr, setup.options.on_miss != OnMiss::fail})),
-      store_(setup, background_, tally_) {}
+      store_(setup, background, tally) {}
 
 Result<Found> Policy::load(const Request& request, Tier tier) {
   return first_of(request.candidates, [&](const Candidate& candidate) { return store_.get(candidate, tier); });

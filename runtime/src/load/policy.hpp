@@ -14,7 +14,8 @@ namespace clbake {
 // bundle.
 class Policy {
  public:
-  explicit Policy(const Setup& setup);
+  // All three must outlive it, and end their work for it first.
+  Policy(const Setup& setup, Background& background, Tally& tally);
 
   // A program for the request; counts and logs a miss. The caller counts a failure (count_failure).
   Result<Found> find(const Request& request);
@@ -25,12 +26,8 @@ class Policy {
   // Counts and logs a call that failed, for whatever reason.
   void count_failure(const Status& failure);
 
-  Counters counters() const { return tally_.read(); }
-
   // Grows whenever a program is ready that an earlier `find` had to do without.
   std::uint64_t epoch() const { return epoch_.load(std::memory_order_acquire); }
-
-  void finish() { background_.finish(); }
 
  private:
   // By the tiers from `from` on; sets `miss` to why there is no machine code for exactly this device and driver.
@@ -53,13 +50,13 @@ class Policy {
   std::string name_of(const Candidate& candidate) const;  // the variant's
 
   const Setup& setup_;
+  Background& background_;
+  Tally& tally_;
   std::vector<Tier> tiers_;  // that the library's options allow
-  Tally tally_;
   std::atomic<std::uint64_t> epoch_{0};
   std::mutex mutex_;                  // guards compiling_
   std::vector<Candidate> compiling_;  // queued for the background, running there, or done
   ProgramStore store_;
-  Background background_;  // last, so that it stops first: its work uses all of the above
 };
 
 }  // namespace clbake

@@ -3,8 +3,12 @@
 #include <clbake/choice.hpp>
 #include <clbake/finalize.hpp>
 #include <clbake/joined.hpp>
+#include <clbake/program_text.hpp>
+
+#include "program/build_text.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <string_view>
@@ -141,6 +145,9 @@ Status check_kernels(const cl::Program& program, const cl::Device& device, const
   return status;
 }
 
+// Null until enable_encoded_programs().
+std::atomic<decltype(&build_text)> text_builder{nullptr};
+
 Status rejected(const cache::Variant& variant, const Status& why) {
   if (why.code() == Code::out_of_memory) return why;  // says nothing of the program
   return {Code::driver_rejected, joined({"program ", variant.name, ": ", why.message()}), why.opencl_code()};
@@ -194,6 +201,52 @@ Result<Program> load_entry(const cl::Context& context, const cl::Device& device,
   return Program{program, std::move(*variant), std::move(explanation)};
 }
 
+namespace {
+
+// An encoded text as a program that is built, or a plain source as one that is not.
+Result<cl::Program> create_source(const cl::Context& context, const cl::Device& device, const std::string& text,
+                                  const std::string& options, const std::string& more_options) {
+  if (is_encoded(text)) {
+    const auto build = text_builder.load(std::memory_order_acquire);
+    if (!build) return {Code::unsupported_version, "is no plain source, and enable_encoded_programs() was not called"};
+    return build(context, device, text, options, more_options);
+  }
+  cl_int error = CL_SUCCESS;
+  const char* data = text.data();
+  const std::size_t length = text.size();
+  const cl::Program program(clCreateProgramWithSource(context(), 1, &data, &length, &error));
+  error = error_of(program, error);
+  if (error != CL_SUCCESS) return opencl_status("clCreateProgramWithSource", error);
+  return program;
+}
+
+// Builds a plain source.
+Status build_source(const cl::Context& context, const cl::Device& device, const std::string& text,
+                    const std::string& options, cl::Program& program) {
+  const cl_device_id id = device();
+  cl_int error = clBuildProgram(program(), 1, &id, options.c_str(), nullptr, nullptr);
+  if (error == CL_BUILD_PROGRAM_FAILURE && needs_sm_90a(text)) {
+    const cl::Program accelerated = for_sm_90a(context, device, program);
+    if (accelerated()) {
+      program = accelerated;
+      error = clBuildProgram(program(), 1, &id, nullptr, nullptr, nullptr);
+    }
+  }
+  return error == CL_SUCCESS ? Status() : build_failure(program, device, "clBuildProgram", error);
+}
+
+}  // namespace
+
+void enable_encoded_programs() { text_builder.store(build_text, std::memory_order_release); }
+
+Status build_failure(const cl::Program& program, const cl::Device& device, const char* call, cl_int error) {
+  cl_int ignored = CL_SUCCESS;
+  const std::string log = cl::text(ignored, [&](std::size_t size, char* to, std::size_t* size_ret) {
+    return clGetProgramBuildInfo(program(), device(), CL_PROGRAM_BUILD_LOG, size, to, size_ret);
+  });
+  return {Code::build_failed, joined({call, ": ", opencl_error(error), ": ", one_line(log)}), error};
+}
+
 Result<Program> compile_source(const cl::Context& context, const cl::Device& device, const Bundle& bundle,
                                std::uint32_t index, const std::string& more_options) {
   Result<cache::Variant> variant = launchable_variant(bundle, index);
@@ -201,41 +254,22 @@ Result<Program> compile_source(const cl::Context& context, const cl::Device& dev
   const Result<cache::Source> source = bundle.source(variant->source);
   if (!source) return source.status();
 
-  cl_int error = CL_SUCCESS;
   Explanation explanation;
   Stopwatch watch;
-  const char* text = source->text.data();
-  const std::size_t length = source->text.size();
-  cl::Program program(clCreateProgramWithSource(context(), 1, &text, &length, &error));
+  Result<cl::Program> program = create_source(context, device, source->text, variant->build_options, more_options);
   explanation.create_us = watch.lap();
-  error = error_of(program, error);
-  if (error != CL_SUCCESS) return opencl_status("clCreateProgramWithSource", error);
-  const cl_device_id id = device();
-  const std::string build_options = variant->build_options + more_options;
-  error = clBuildProgram(program(), 1, &id, build_options.c_str(), nullptr, nullptr);
-  if (error == CL_BUILD_PROGRAM_FAILURE && needs_sm_90a(source->text)) {
-    const cl::Program accelerated = for_sm_90a(context, device, program);
-    if (accelerated()) {
-      program = accelerated;
-      error = clBuildProgram(program(), 1, &id, nullptr, nullptr, nullptr);
-    }
+  Status built = program.status();
+  if (program && !is_encoded(source->text)) {
+    built = build_source(context, device, source->text, variant->build_options + more_options, *program);
   }
   explanation.build_us = watch.lap();
-  if (error != CL_SUCCESS) {
-    cl_int ignored = CL_SUCCESS;
-    const std::string log = cl::text(ignored, [&](std::size_t size, char* to, std::size_t* size_ret) {
-      return clGetProgramBuildInfo(program(), id, CL_PROGRAM_BUILD_LOG, size, to, size_ret);
-    });
-    return {
-        Code::build_failed,
-        joined({source->name, " as ", variant->name, ": clBuildProgram: ", opencl_error(error), ": ", one_line(log)}),
-        error};
-  }
-  const Status usable = check_kernels(program, device, *variant, explanation.kernel_us);
+  if (built.code() == Code::build_failed) return built.within(joined({source->name, " as ", variant->name}));
+  if (!built) return built;
+  const Status usable = check_kernels(*program, device, *variant, explanation.kernel_us);
   if (!usable) return usable;
   explanation.origin = Origin::source;
   explanation.variant = variant->name;
-  return Program{program, std::move(*variant), std::move(explanation)};
+  return Program{*program, std::move(*variant), std::move(explanation)};
 }
 
 }  // namespace clbake

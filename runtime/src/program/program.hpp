@@ -38,8 +38,11 @@ Result<Program> load_entry(const cl::Context& context, const cl::Device& device,
 
 // Compiles the variant from the bundle's source. Fails with build_failed (the message holds the log's beginning),
 // or with invalid_argument when the kernel's work-group is larger than the device allows.
-// `more_options` are added to the variant's build options.
+// `more_options` are added to the variant's build options; of a linked program to those of its parts.
 Result<Program> compile_source(const cl::Context& context, const cl::Device& device, const Bundle& bundle,
                                std::uint32_t variant, const std::string& more_options = {});
+
+// Why a program could not be built, with the beginning of its log: build_failed.
+Status build_failure(const cl::Program& program, const cl::Device& device, const char* call, cl_int error);
 
 }  // namespace clbake

@@ -144,17 +144,19 @@ std::string encode(const ProgramText& program) {
   const bool is_more =
       !program.il.empty() || !program.options.empty() || !program.headers.empty() || !program.parts.empty();
   std::string text = joined_sources(program);
-  if (!is_more && text.substr(0, kMark.size()) != kMark) return text;
+  if (!is_more && !is_encoded(text)) return text;
   std::string out(kMark);
   out += kTextVersion;
   append_fields(out, program);
   return out;
 }
 
+bool is_encoded(std::string_view text) { return text.substr(0, kMark.size()) == kMark; }
+
 Result<ProgramText> decode_program_text(std::string_view encoded) {
   return exceptions_to_status([&]() -> Result<ProgramText> {
     ProgramText program;
-    if (encoded.substr(0, kMark.size()) != kMark) {
+    if (!is_encoded(encoded)) {
       if (!encoded.empty()) program.sources = {std::string(encoded)};
       return program;
     }

@@ -252,6 +252,7 @@ Result<Request> complex_kernels_request(const std::vector<DeviceBundle>& bundles
 }
 
 std::string reason_for(const Request& request, const DeviceBundle& bundle) {
+  if (request.by_content) return "asked for by its content";
   if (request.named) return "asked for by name";
   const Choices::Choice choice = bundle.choices ? bundle.choices->find(request.problem) : Choices::Choice();
   if (!choice.variant) return "the default for this type of device";

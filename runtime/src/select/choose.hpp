@@ -22,6 +22,7 @@ struct DeviceBundle {
   std::string profile_of;        // the device of that target, and whether it is only similar, for a person
   Result<Choices> defaults;      // for every device of its type: used where `choices` has nothing
   Status refused;                // why Options::trust refuses the bundle, which holds nothing then; else ok
+  bool is_given = false;         // no bundle of the library's: what the application gave for a program
 };
 
 // Looks the device up in a bundle. `units`: its compute units; 0: as many as the profile's device has. A damaged record
@@ -43,6 +44,7 @@ struct Request {
   Layout layout = Layout::row_major;  // the caller's
   std::vector<Candidate> candidates;  // in the order of the bundles; not empty
   bool named = false;                 // asked for by name: no other variant will do
+  bool by_content = false;            // ... or by content: a name that the user did not choose
   bool by_device_type = false;        // no profile says anything: defaults for all devices of the type
   Status refused;                     // of the first bundle that is not trusted; ok if all are
   std::vector<Request> kernels;       // one, of a complex problem: for the kernels that it needs beside its variant

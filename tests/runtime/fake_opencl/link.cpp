@@ -32,6 +32,7 @@ cl_program clCreateProgramWithIL(cl_context id, const void* il, size_t size, cl_
   return create(error, result, [&] {
     auto* program = new Program(context);
     program->source.assign(static_cast<const char*>(il), size);
+    show(program->source);
     return program;
   });
 }
@@ -49,6 +50,7 @@ cl_int clCompileProgram(cl_program id, cl_uint count, const cl_device_id* device
   }
   program->compile_options = options ? options : "";
   program->is_compiled = program->source.rfind("#error", 0) != 0;
+  for (Program::Build& build : program->builds) build.log = program->is_compiled ? "" : program->source;
   report(notify, id, data);
   return program->is_compiled ? CL_SUCCESS : CL_COMPILE_PROGRAM_FAILURE;
 }

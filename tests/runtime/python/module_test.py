@@ -297,6 +297,29 @@ class Libraries(ModuleTest):
         cl.Kernel(program, "softmax")(queue, (128,), (64,), on.data, np.int32(10))
         self.near(on, np.exp(x) / np.exp(x).sum(axis=1, keepdims=True))
 
+    def check_program_of(self, *asked):
+        """A program of these sources, whose kernel twice() doubles numbers."""
+        program = self.library.program(*asked)
+        self.assertTrue(self.library.explain_program(*asked).loaded)
+        numbers = cl.array.to_device(queue, np.arange(64, dtype=np.float32))
+        cl.Kernel(program, "twice")(queue, (64,), (16,), numbers.data)
+        np.testing.assert_array_equal(numbers.get(), 2 * np.arange(64, dtype=np.float32))
+
+    def test_program_of_sources_that_no_bundle_has(self):
+        source = "kernel void twice(global float* x) { x[get_global_id(0)] *= FACTOR; }"
+        self.check_program_of([source[:20], source[20:]], "-D FACTOR=2")
+        self.check_program_of(source, "-D FACTOR=2.0f")
+        self.assertEqual(self.library.explain_program(source, "-DOTHER").miss, clbake.Code.NO_PROGRAM)
+
+    def test_program_of_headers_and_of_parts(self):
+        text = clbake.ProgramText('#include "factor.h"\nkernel void twice(global float* x) { x[get_global_id(0)] *= FACTOR; }',
+                                  headers={"factor.h": "#define FACTOR 2"})
+        self.check_program_of(text)
+        one = clbake.ProgramText("float twice_of(float x);"
+                                 "kernel void twice(global float* x) { x[get_global_id(0)] = twice_of(x[get_global_id(0)]); }")
+        other = clbake.ProgramText("float twice_of(float x); float twice_of(float x) { return 2 * x; }")
+        self.check_program_of(clbake.ProgramText(parts=[one, other]))
+
     def test_program_that_is_in_no_bundle(self):
         for call in (self.library.program, self.library.explain_program):
             with self.assertRaises(clbake.Error) as caught:
