@@ -134,9 +134,9 @@ Result<std::vector<cache::Entry>> finalize_here(const Compiled& compiled) {
 
 Result<std::vector<cache::Entry>> finalize(const Compiled& compiled) {
   return exceptions_to_status([&] {
-    const std::string log = build_log(compiled.program);  // launches do not change it
     Result<std::vector<cache::Entry>> entries = finalize_here(compiled);
     if (!entries) return entries;
+    const std::string log = build_log(compiled.program);
     for (cache::Entry& entry : *entries) entry.proof.log = log;
     return entries;
   });
