@@ -16,6 +16,7 @@ constexpr Verb kVerbs[] = {
     {"targets", targets, "list the devices that 'build' can compile for without having them"},
     {"space", space, "list the kernels' parameters and their values"},
     {"record", record, "run an OpenCL program, unchanged, and record what it compiles and launches, for 'build'"},
+    {"run-with", run_with, "run an OpenCL program, unchanged, with what bundles hold and what was learnt"},
     {"capture", capture, "join recordings: of OpenCL programs, or of GEMM's calls into a shapes file"},
     {"tune", tune, "find the best variants of a device for every kind of problem: a profile for 'build'"},
     {"build", build, "bake a bundle: compile, finalize, prove and pack every variant"},
@@ -41,7 +42,7 @@ constexpr Verb kChildren[] = {{"worker", worker, nullptr}, {"learn", learn, null
 int usage(std::FILE* to) {
   std::fprintf(to, "clbake %s: OpenCL GEMM with nothing left to compile\n\nusage: clbake VERB [OPTIONS]\n\n",
                CLBAKE_VERSION);
-  for (const Verb& verb : kVerbs) std::fprintf(to, "  %-8s %s\n", verb.name, verb.summary);
+  for (const Verb& verb : kVerbs) std::fprintf(to, "  %-9s %s\n", verb.name, verb.summary);
   std::fprintf(to,
                "\n'clbake VERB --help' shows the options of a verb. Exit status: 0 success, 1 failure,\n"
                "2 wrong usage, 3 something that was asked for was left out, 130 interrupted.\n");

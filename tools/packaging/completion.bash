@@ -1,7 +1,7 @@
 # Completion of the clbake command for bash. It asks the command itself, so it knows what the installed version knows.
 
 # The verbs of `clbake --help`, or the benchmarks of `clbake bench --help`.
-_clbake_verbs() { "$@" --help 2>/dev/null | sed -n 's/^  \([a-z][a-z]*\)  *[^ ].*/\1/p'; }
+_clbake_verbs() { "$@" --help 2>/dev/null | sed -n 's/^  \([a-z][a-z-]*\)  *[^ ].*/\1/p'; }
 # The long options in the help of the words given.
 _clbake_options() { "$@" --help 2>/dev/null | sed -n 's/^  \(-. \[ \)\{0,1\}\(--[a-z][a-z-]*\).*/\2/p'; }
 

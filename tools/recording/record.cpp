@@ -12,7 +12,7 @@ namespace clbake::tool {
 int record(const std::vector<std::string>& arguments) {
   Cli cli("record -o DIR [OPTIONS] -- PROGRAM ARGUMENTS...",
           "Runs a program, unchanged, and records its OpenCL programs: sources and all that they include, build\n"
-          "options, kernels, local sizes, and for some launches the arguments with their contents. DIR gets\n"
+          "options, kernels, local sizes, and for some launches what they were given, with the contents. DIR gets\n"
           "programs.json, for 'build --programs', and the files that it names; what an earlier recording there has\n"
           "seen stays. The contents are the program's data: look at them before you pass the directory on. A program\n"
           "that loads its kernels from a cache of its own shows no source: empty that cache first, or use\n"

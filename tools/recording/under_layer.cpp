@@ -83,6 +83,18 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return all;
 }
 
+using Variables = std::vector<std::pair<std::string, std::string>>;
+
+Variables with_layer(Variables variables) {
+  const char* others = std::getenv("OPENCL_LAYERS");
+  variables.emplace_back("OPENCL_LAYERS", layer_path() + (others && *others ? ":" + std::string(others) : ""));
+  return variables;
+}
+
+[[noreturn]] void fail_to_start(const std::string& program, int error) {
+  throw Failure(program + ": cannot be started: " + std::strerror(error));
+}
+
 // With the signals' own actions, whatever this process does with them.
 int spawn(std::vector<std::string> command, std::vector<std::string> environment) {
   posix_spawnattr_t attributes;
@@ -109,16 +121,25 @@ WithCommand split_command(const std::vector<std::string>& arguments) {
 
 int run_under_layer(const std::vector<std::string>& command,
                     const std::vector<std::pair<std::string, std::string>>& environment) {
-  std::vector<std::pair<std::string, std::string>> variables = environment;
-  const char* others = std::getenv("OPENCL_LAYERS");
-  variables.emplace_back("OPENCL_LAYERS", layer_path() + (others && *others ? ":" + std::string(others) : ""));
+  const Variables variables = with_layer(environment);
   const Signals signals;
   const int error = spawn(command, environment_with(variables));
-  if (error != 0) throw Failure(command[0] + ": cannot be started: " + std::strerror(error));
+  if (error != 0) fail_to_start(command[0], error);
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+void become_under_layer(const std::vector<std::string>& command,
+                        const std::vector<std::pair<std::string, std::string>>& environment) {
+  Variables variables = with_layer(environment);
+  if (!std::getenv("CLBAKE_LEARNER")) variables.emplace_back("CLBAKE_LEARNER", builder::process::own_path());
+  std::vector<std::string> words = command;
+  std::vector<std::string> all = environment_with(variables);
+  ::signal(SIGXFSZ, SIG_DFL);  // as it was before this command began
+  ::execvpe(words[0].c_str(), pointers(words).data(), pointers(all).data());
+  fail_to_start(command[0], errno);
 }
 
 }  // namespace clbake::tool

@@ -20,4 +20,9 @@ WithCommand split_command(const std::vector<std::string>& arguments);
 int run_under_layer(const std::vector<std::string>& command,
                     const std::vector<std::pair<std::string, std::string>>& environment);
 
+// This process becomes the program, with those variables and with CLBAKE_LEARNER, this command, if that is not set.
+// Throws Failure as run_under_layer does.
+[[noreturn]] void become_under_layer(const std::vector<std::string>& command,
+                                     const std::vector<std::pair<std::string, std::string>>& environment);
+
 }  // namespace clbake::tool

@@ -10,7 +10,7 @@ has() { printf '%s\n' "$text" | grep -qxF -- "$1" || complain "lacks '$1'"; }
 has_option() { printf '%s\n' "$text" | grep -qE -- "(^|, )$2( |$)" || complain "lacks $2 of $1"; }
 
 for section in NAME SYNOPSIS VERBS "EXIT STATUS"; do has ".SH $section"; done
-verbs=$("$clbake" --help | sed -n 's/^  \([a-z][a-z]*\) .*/\1/p')
+verbs=$("$clbake" --help | sed -n 's/^  \([a-z][a-z-]*\) .*/\1/p')
 [ "$(printf '%s\n' "$verbs" | wc -l)" -ge 11 ] || complain "the help lists too few verbs: $verbs"
 options=0
 check_verb() {

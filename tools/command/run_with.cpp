@@ -1,0 +1,52 @@
+#include "cli/cli.hpp"
+#include "command/verbs.hpp"
+#include "recording/under_layer.hpp"
+
+#include <clbake/clbake.hpp>
+
+#include <filesystem>
+
+namespace clbake::tool {
+namespace {
+
+// As CLBAKE_BUNDLE wants them. A file that is no bundle is refused now: the layer could only log it.
+std::string joined(const std::vector<std::string>& bundles) {
+  std::string all;
+  for (const std::string& bundle : bundles) {
+    need(Bundle::open(bundle).status(), bundle);
+    const std::string path = std::filesystem::absolute(bundle).string();
+    if (path.find(':') != std::string::npos) throw UsageError(path + ": a path with ':' cannot be passed on");
+    all += (all.empty() ? "" : ":") + path;
+  }
+  return all;
+}
+
+}  // namespace
+
+int run_with(const std::vector<std::string>& arguments) {
+  Cli cli(
+      "run-with [FILE...] [OPTIONS] -- PROGRAM ARGUMENTS...",
+      "Runs an OpenCL program, unchanged, with what bundles hold in the place of what it would compile. What they do\n"
+      "not hold is compiled as ever and learnt for the next time, in the overlay: without any bundle, all is. The\n"
+      "exit status is the program's. The layer's settings, such as CLBAKE_LOG=stderr, apply here, too.");
+  cli.add_value("learn", "on|read-only|off",
+                "off: bundles alone serve; read-only: what was learnt earlier does, too; default on");
+  cli.add_value("overlay", "DIR", "where what is learnt is kept; default: a directory in the user's cache");
+  const WithCommand split = split_command(arguments);
+  if (const auto status = cli.parse(split.own)) return *status;
+  if (split.command.empty()) throw UsageError("behind '--' there is no program to run");
+  std::vector<std::pair<std::string, std::string>> environment = {{"CLBAKE_BUNDLE", joined(cli.files())}};
+  if (cli.has("learn")) {
+    const std::string learn = cli.text("learn");
+    if (learn != "on" && learn != "read-only" && learn != "off") {
+      throw UsageError("--learn: '" + learn + "' is none of on, read-only, off");
+    }
+    environment.emplace_back("CLBAKE_LEARN", learn);
+  }
+  if (cli.has("overlay")) {
+    environment.emplace_back("CLBAKE_OVERLAY", std::filesystem::absolute(cli.text("overlay")).string());
+  }
+  become_under_layer(split.command, environment);
+}
+
+}  // namespace clbake::tool
