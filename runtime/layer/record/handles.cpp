@@ -1,6 +1,7 @@
 #include "record/handles.hpp"
 
 #include "down.hpp"
+#include "record/guard.hpp"
 
 #include <mutex>
 #include <unordered_set>
@@ -34,7 +35,7 @@ void keep(cl_sampler handle) {
 template <auto member, typename Handle, typename... Arguments>
 Handle CL_API_CALL create(Arguments... arguments) {
   Handle handle = (down().*member)(arguments...);
-  if (handle) keep(handle);
+  if (handle) guarded([&] { keep(handle); });
   return handle;
 }
 

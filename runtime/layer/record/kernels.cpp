@@ -1,6 +1,7 @@
 #include "record/kernels.hpp"
 
 #include "down.hpp"
+#include "record/guard.hpp"
 #include "record/programs.hpp"
 
 #include <cstring>
@@ -44,7 +45,7 @@ std::string name_of(cl_kernel kernel) {
 
 cl_kernel CL_API_CALL create_kernel(cl_program program, const char* name, cl_int* error) {
   cl_kernel kernel = down().clCreateKernel(program, name, error);
-  if (kernel) created(kernel, program, name);
+  if (kernel) guarded([&] { created(kernel, program, name); });
   return kernel;
 }
 
@@ -53,7 +54,7 @@ cl_int CL_API_CALL create_kernels(cl_program program, cl_uint count, cl_kernel* 
   const cl_int error = down().clCreateKernelsInProgram(program, count, kernels, &made);
   if (count_ret) *count_ret = made;
   for (cl_uint i = 0; error == CL_SUCCESS && kernels && i < made && i < count; ++i) {
-    created(kernels[i], program, name_of(kernels[i]));
+    guarded([&] { created(kernels[i], program, name_of(kernels[i])); });
   }
   return error;
 }
@@ -61,40 +62,40 @@ cl_int CL_API_CALL create_kernels(cl_program program, cl_uint count, cl_kernel* 
 cl_kernel CL_API_CALL clone_kernel(cl_kernel source, cl_int* error) {
   cl_kernel kernel = down().clCloneKernel(source, error);
   if (!kernel) return kernel;
-  const std::lock_guard<std::mutex> lock(seen_mutex());
-  const KernelState* state = state_of(source);
-  if (state) {
-    KernelState copy = *state;
-    states()[kernel] = std::move(copy);
-  } else {
+  guarded([&] {
+    const std::lock_guard<std::mutex> lock(seen_mutex());
     states().erase(kernel);
-  }
+    if (const KernelState* state = state_of(source)) {
+      KernelState copy = *state;
+      states()[kernel] = std::move(copy);
+    }
+  });
   return kernel;
 }
 
 cl_int CL_API_CALL set_argument(cl_kernel kernel, cl_uint index, size_t size, const void* value) {
   const cl_int error = down().clSetKernelArg(kernel, index, size, value);
   if (error != CL_SUCCESS) return error;
-  const auto* bytes = static_cast<const std::uint8_t*>(value);
-  if (value) {
-    set(kernel, index, {Argument::Kind::bytes, size, {bytes, bytes + size}});
-  } else {
-    set(kernel, index, {Argument::Kind::local, size, {}});
-  }
+  guarded([&] {
+    const auto* bytes = static_cast<const std::uint8_t*>(value);
+    set(kernel, index,
+        value ? Argument{Argument::Kind::bytes, size, {bytes, bytes + size}}
+              : Argument{Argument::Kind::local, size, {}});
+  });
   return error;
 }
 
 cl_int CL_API_CALL set_shared_argument(cl_kernel kernel, cl_uint index, const void* value) {
   const cl_int error = down().clSetKernelArgSVMPointer(kernel, index, value);
-  if (error == CL_SUCCESS) set(kernel, index, {Argument::Kind::shared, 0, {}});
+  if (error == CL_SUCCESS) guarded([&] { set(kernel, index, {Argument::Kind::shared, 0, {}}); });
   return error;
 }
 
 cl_int CL_API_CALL set_exec_info(cl_kernel kernel, cl_kernel_exec_info what, size_t size, const void* value) {
-  {
+  guarded([&] {
     const std::lock_guard<std::mutex> lock(seen_mutex());
     if (KernelState* state = state_of(kernel)) state->has_indirect = true;
-  }
+  });
   return down().clSetKernelExecInfo(kernel, what, size, value);
 }
 

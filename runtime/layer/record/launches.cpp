@@ -1,11 +1,13 @@
 #include "record/launches.hpp"
 
 #include "down.hpp"
+#include "record/guard.hpp"
 #include "record/kernels.hpp"
 #include "record/trial/trial.hpp"
 #include "record/write/json_text.hpp"
 
 #include <algorithm>
+#include <optional>
 
 namespace clbake::layer::record {
 namespace {
@@ -57,21 +59,21 @@ cl_int CL_API_CALL enqueue_nd_range(cl_command_queue queue, cl_kernel kernel, cl
                                     const size_t* global, const size_t* local, cl_uint waits, const cl_event* wait_list,
                                     cl_event* event) {
   const LaunchSizes sizes = sizes_of(dimensions, offset, global, local);
-  KernelState state;
-  SeenKernel::Attempts* attempts = begin(kernel, sizes, state);
-  if (!attempts) {
-    const cl_int error =
-        down().clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, global, local, waits, wait_list, event);
-    if (error == CL_SUCCESS) launched(state.kernel, sizes);
-    return error;
-  }
-  TrialReads reads(queue, kernel, state, *attempts, sizes, waits, wait_list);
-  const std::vector<cl_event>& all = reads.wait_list();
+  SeenKernel* seen = nullptr;
+  std::optional<TrialReads> reads;
+  guarded([&] {
+    KernelState state;
+    SeenKernel::Attempts* attempts = begin(kernel, sizes, state);
+    seen = state.kernel;
+    if (attempts) reads.emplace(queue, kernel, state, *attempts, sizes, waits, wait_list);
+  });
+  if (reads) wait_list = reads->wait_list(waits);
   const cl_int error =
-      down().clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, global, local, static_cast<cl_uint>(all.size()),
-                                    all.empty() ? nullptr : all.data(), event);
-  if (error == CL_SUCCESS) launched(state.kernel, sizes);
-  reads.end(error == CL_SUCCESS);
+      down().clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, global, local, waits, wait_list, event);
+  guarded([&] {
+    if (error == CL_SUCCESS) launched(seen, sizes);
+    if (reads) reads->end(error == CL_SUCCESS);
+  });
   return error;
 }
 

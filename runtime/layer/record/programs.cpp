@@ -1,6 +1,7 @@
 #include "record/programs.hpp"
 
 #include "down.hpp"
+#include "record/guard.hpp"
 #include "record/write/journal.hpp"
 #include "settings.hpp"
 
@@ -83,7 +84,9 @@ void built(cl_program program) {
   if (State* state = state_of(program)) write(*state, answers);
 }
 
-void did_not_build() { note("a program that did not build is not recorded"); }
+void did_not_build() {
+  guarded([] { note("a program that did not build is not recorded"); });
+}
 
 // ---- The functions that take the place of the driver's ----
 
@@ -91,24 +94,29 @@ cl_program CL_API_CALL create_with_source(cl_context context, cl_uint count, con
                                           const size_t* lengths, cl_int* error) {
   cl_program program = down().clCreateProgramWithSource(context, count, strings, lengths, error);
   if (!program) return program;
-  ProgramText text;
-  std::string& source = text.sources.emplace_back();
-  for (cl_uint i = 0; i < count; ++i) {
-    source.append(strings[i], lengths && lengths[i] ? lengths[i] : std::strlen(strings[i]));
-  }
-  created(program, std::move(text));
+  guarded([&] {
+    ProgramText text;
+    std::string& source = text.sources.emplace_back();
+    for (cl_uint i = 0; i < count; ++i) {
+      source.append(strings[i], lengths && lengths[i] ? lengths[i] : std::strlen(strings[i]));
+    }
+    created(program, std::move(text));
+  });
   return program;
 }
 
-ProgramText text_of_il(const void* il, size_t size) {
-  ProgramText text;
-  text.il.assign(static_cast<const char*>(il), size);
-  return text;
+void created_of_il(cl_program program, const void* il, size_t size) {
+  if (!program) return;
+  guarded([&] {
+    ProgramText text;
+    text.il.assign(static_cast<const char*>(il), size);
+    created(program, std::move(text));
+  });
 }
 
 cl_program CL_API_CALL create_with_il(cl_context context, const void* il, size_t size, cl_int* error) {
   cl_program program = down().clCreateProgramWithIL(context, il, size, error);
-  if (program) created(program, text_of_il(il, size));
+  created_of_il(program, il, size);
   return program;
 }
 
@@ -130,7 +138,8 @@ constexpr const char* kIlExtension = "clCreateProgramWithILKHR";
 
 cl_program CL_API_CALL create_with_il_khr(cl_context context, const void* il, size_t size, cl_int* error) {
   using Function = cl_program(CL_API_CALL*)(cl_context, const void*, size_t, cl_int*);
-  cl_platform_id platform = platform_of(context);
+  cl_platform_id platform = nullptr;
+  guarded([&] { platform = platform_of(context); });
   const auto function =
       platform ? reinterpret_cast<Function>(down().clGetExtensionFunctionAddressForPlatform(platform, kIlExtension))
                : nullptr;
@@ -139,7 +148,7 @@ cl_program CL_API_CALL create_with_il_khr(cl_context context, const void* il, si
     return nullptr;
   }
   cl_program program = function(context, il, size, error);
-  if (program) created(program, text_of_il(il, size));
+  created_of_il(program, il, size);
   return program;
 }
 
@@ -153,9 +162,10 @@ cl_program CL_API_CALL create_with_binary(cl_context context, cl_uint count, con
   }
   cl_program program = down().clCreateProgramWithBinary(context, count, devices, lengths, binaries, status, error);
   created_of_unknown(program);
-  if (program) {
+  if (!program) return program;
+  guarded([] {
     note("a program made from a binary is not recorded: if that is the application's own cache, empty it before");
-  }
+  });
   return program;
 }
 
@@ -191,30 +201,40 @@ void takes_nothing(cl_program program) {
 
 cl_int CL_API_CALL build(cl_program program, cl_uint count, const cl_device_id* devices, const char* options,
                          void(CL_CALLBACK* notify)(cl_program, void*), void* data) {
-  takes(program, options, {});
+  guarded([&] { takes(program, options, {}); });
   const cl_int error = down().clBuildProgram(program, count, devices, options, notify, data);
   if (error != CL_SUCCESS) {
     takes_nothing(program);
     did_not_build();
   } else if (!notify) {
-    built(program);  // else when a kernel is made from it
+    guarded([&] { built(program); });  // else when a kernel is made from it
   }
   return error;
+}
+
+// False when a header is not of source.
+bool headers_of(cl_uint count, const cl_program* programs, const char** names,
+                std::vector<ProgramText::Header>& texts) {
+  const std::lock_guard<std::mutex> lock(seen_mutex());
+  for (cl_uint i = 0; programs && names && i < count; ++i) {
+    const State* state = state_of(programs[i]);
+    if (!state || state->text.sources.empty()) return false;
+    texts.push_back({names[i], state->text.sources[0]});
+  }
+  return true;
 }
 
 cl_int CL_API_CALL compile(cl_program program, cl_uint count, const cl_device_id* devices, const char* options,
                            cl_uint headers, const cl_program* header_programs, const char** names,
                            void(CL_CALLBACK* notify)(cl_program, void*), void* data) {
-  std::vector<ProgramText::Header> texts;
-  bool known = true;
-  for (cl_uint i = 0; header_programs && names && i < headers; ++i) {
-    const std::lock_guard<std::mutex> lock(seen_mutex());
-    const State* state = state_of(header_programs[i]);
-    known = known && state && !state->text.sources.empty();
-    if (known) texts.push_back({names[i], state->text.sources[0]});
-  }
-  takes(program, options, std::move(texts));
-  if (!known) takes_nothing(program);
+  guarded([&] {
+    std::vector<ProgramText::Header> texts;
+    if (headers_of(headers, header_programs, names, texts)) {
+      takes(program, options, std::move(texts));
+    } else {
+      takes_nothing(program);
+    }
+  });
   const cl_int error =
       down().clCompileProgram(program, count, devices, options, headers, header_programs, names, notify, data);
   if (error != CL_SUCCESS) {
@@ -222,6 +242,24 @@ cl_int CL_API_CALL compile(cl_program program, cl_uint count, const cl_device_id
     did_not_build();
   }
   return error;
+}
+
+// False when the linked program is not recorded.
+bool takes_parts(cl_program linked, const char* options, cl_uint count, const cl_program* programs) {
+  ProgramText text;
+  text.options = text_of(options);
+  const std::lock_guard<std::mutex> lock(seen_mutex());
+  for (cl_uint i = 0; i < count; ++i) {
+    const State* part = state_of(programs[i]);
+    if (!part || !part->made || !part->is_recordable) {
+      note("a linked program is not recorded: a part of it was not compiled from source or SPIR-V");
+      return false;
+    }
+    text.parts.push_back(*part->made);
+  }
+  State& state = states()[linked] = State();
+  state.made = std::move(text);
+  return true;
 }
 
 cl_program CL_API_CALL link(cl_context context, cl_uint count, const cl_device_id* devices, const char* options,
@@ -233,31 +271,18 @@ cl_program CL_API_CALL link(cl_context context, cl_uint count, const cl_device_i
   created_of_unknown(linked);
   if (result != CL_SUCCESS) did_not_build();
   if (!linked || result != CL_SUCCESS) return linked;
-  ProgramText text;
-  text.options = text_of(options);
-  {
-    const std::lock_guard<std::mutex> lock(seen_mutex());
-    for (cl_uint i = 0; i < inputs; ++i) {
-      const State* part = state_of(programs[i]);
-      if (!part || !part->made || !part->is_recordable) {
-        note("a linked program is not recorded: a part of it was not compiled from source or SPIR-V");
-        return linked;
-      }
-      text.parts.push_back(*part->made);
-    }
-    State& state = states()[linked] = State();
-    state.made = std::move(text);
-  }
-  if (!notify) built(linked);
+  guarded([&] {
+    if (takes_parts(linked, options, inputs, programs) && !notify) built(linked);
+  });
   return linked;
 }
 
 cl_int CL_API_CALL set_specialization_constant(cl_program program, cl_uint id, size_t size, const void* value) {
-  {
+  guarded([&] {
     const std::lock_guard<std::mutex> lock(seen_mutex());
     if (State* state = state_of(program)) state->is_recordable = false;
-  }
-  note("a program with specialization constants is not recorded");
+    note("a program with specialization constants is not recorded");
+  });
   return down().clSetProgramSpecializationConstant(program, id, size, value);
 }
 

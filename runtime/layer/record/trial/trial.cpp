@@ -1,6 +1,7 @@
 #include "record/trial/trial.hpp"
 
 #include "down.hpp"
+#include "record/guard.hpp"
 #include "record/trial/trial_arguments.hpp"
 #include "record/write/journal.hpp"
 #include "record/write/json_text.hpp"
@@ -42,7 +43,7 @@ class Trial {
   Trial(const Trial&) = delete;
   Trial& operator=(const Trial&) = delete;
   ~Trial() {
-    finish();
+    guarded([&] { finish(); });
     --trials_in_the_making;
   }
 
@@ -169,11 +170,14 @@ void TrialReads::read(cl_command_queue queue) {
     const std::unique_ptr<std::shared_ptr<Trial>> trial(static_cast<std::shared_ptr<Trial>*>(data));
     if (status < 0) (*trial)->give_up("the content of an argument could not be read");
   };
+  wait_list_.reserve(wait_list_.size() + trial_->arguments.size());
   for (std::size_t i = 0; i < trial_->arguments.size(); ++i) {
     const std::optional<Memory>& memory = trial_->arguments[i].memory;
     if (!memory || !memory->has_content) continue;
     std::vector<char>& content = trial_->contents[i];
     content.resize(memory->bytes());
+    // The trial lives until the read has ended; for ever, if the driver cannot tell of that.
+    auto holder = std::make_unique<std::shared_ptr<Trial>>(trial_);
     cl_event event = nullptr;
     const cl_event* own = own_waits_ ? wait_list_.data() : nullptr;
     const cl_int error = enqueue_read(queue, *memory, static_cast<cl_uint>(own_waits_), own, content.data(), &event);
@@ -182,9 +186,7 @@ void TrialReads::read(cl_command_queue queue) {
                              std::to_string(error));
     }
     wait_list_.push_back(event);
-    // The trial lives until the read has ended; for ever, if the driver cannot tell of that.
-    auto* holder = new std::shared_ptr<Trial>(trial_);
-    if (down().clSetEventCallback(event, CL_COMPLETE, ended, holder) != CL_SUCCESS) {
+    if (down().clSetEventCallback(event, CL_COMPLETE, ended, holder.release()) != CL_SUCCESS) {
       trial_->give_up("the driver does not tell when the contents have been read");
     }
   }

@@ -26,8 +26,11 @@ class TrialReads {
   TrialReads(cl_command_queue queue, cl_kernel kernel, const KernelState& state, SeenKernel::Attempts& attempts,
              const LaunchSizes& sizes, cl_uint waits, const cl_event* wait_list);
 
-  // The events that the launch must wait for: its own and those of the reads.
-  const std::vector<cl_event>& wait_list() const { return wait_list_; }
+  // The events that the launch must wait for: its own and those of the reads. Sets their number.
+  const cl_event* wait_list(cl_uint& waits) const {
+    waits = static_cast<cl_uint>(wait_list_.size());
+    return waits ? wait_list_.data() : nullptr;
+  }
 
   // After the launch. The trial is written when its reads have ended, unless the launch failed.
   void end(bool launched);
