@@ -26,6 +26,23 @@ cl_int clSetUserEventStatus(cl_event id, cl_int status) {
   return CL_SUCCESS;
 }
 
+cl_int clSetEventCallback(cl_event id, cl_int status, void(CL_CALLBACK* notify)(cl_event, cl_int, void*), void* data) {
+  const Call call(Function::clSetEventCallback);
+  auto* event = object<Event>(id);
+  if (const cl_int refused = call.refusal(event)) return refused;
+  if (!notify || status != CL_COMPLETE) return CL_INVALID_VALUE;
+  const auto callback = [=](cl_int ended) { notify(id, ended, data); };
+  {
+    const std::lock_guard<std::mutex> lock(event->callbacks_mutex);
+    if (event->status.load() > CL_COMPLETE) {
+      event->callbacks.emplace_back(callback);
+      return CL_SUCCESS;
+    }
+  }
+  callback(event->status);
+  return CL_SUCCESS;
+}
+
 cl_int clWaitForEvents(cl_uint count, const cl_event* events) {
   const Call call(Function::clWaitForEvents);
   if (call.error != CL_SUCCESS) return call.error;

@@ -39,7 +39,7 @@ namespace fake {
   X(clCreateKernel) X(clRetainKernel) X(clReleaseKernel) X(clSetKernelArg) X(clGetKernelWorkGroupInfo) \
   X(clEnqueueNDRangeKernel) X(clEnqueueReadBuffer) X(clEnqueueWriteBuffer) \
   X(clEnqueueMarkerWithWaitList) \
-  X(clCreateUserEvent) X(clSetUserEventStatus) X(clWaitForEvents) X(clRetainEvent) \
+  X(clCreateUserEvent) X(clSetUserEventStatus) X(clSetEventCallback) X(clWaitForEvents) X(clRetainEvent) \
   X(clReleaseEvent) X(clGetEventInfo) \
   X(clCreateProgramWithIL) X(clCompileProgram) X(clLinkProgram) X(clCreateKernelsInProgram) X(clCloneKernel) \
   X(clGetKernelInfo) X(clGetKernelArgInfo)

@@ -142,6 +142,8 @@ struct Event : Object {
   Queue* queue;  // null: a user event
   cl_command_type type;
   std::atomic<cl_int> status{CL_QUEUED};
+  std::mutex callbacks_mutex;
+  std::vector<std::function<void(cl_int status)>> callbacks;  // for its end
 };
 
 template <typename T>

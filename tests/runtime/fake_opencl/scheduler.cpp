@@ -146,6 +146,12 @@ void Ticket::defer(std::function<void()> work) {
 
 void complete(Event* event, cl_int status) {
   event->status = status;
+  std::vector<std::function<void(cl_int)>> callbacks;
+  {
+    const std::lock_guard<std::mutex> lock(event->callbacks_mutex);
+    callbacks.swap(event->callbacks);
+  }
+  for (const auto& callback : callbacks) callback(status);
   if (waiting_threads == 0) return;
   const std::lock_guard<std::mutex> lock(mutex);
   changed.notify_all();

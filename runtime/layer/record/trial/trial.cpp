@@ -56,11 +56,9 @@ class Trial {
   // False when the contents of some argument are larger than what a recording keeps.
   bool is_whole() const;
 
-  // The first reason counts. An empty one: nobody needs to know.
+  // The first reason is written, unless it is empty: then nobody needs to know.
   void give_up(const std::string& reason) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (!given_up_) reason_ = reason;
-    given_up_ = true;
+    if (!given_up_.exchange(true) && !reason.empty()) add_line(kernel_, "untried", quoted(reason));
   }
 
  private:
@@ -72,9 +70,7 @@ class Trial {
   SeenKernel& kernel_;
   SeenKernel::Attempts& attempts_;
   const LaunchSizes sizes_;
-  std::mutex mutex_;  // of the following
-  bool given_up_ = false;
-  std::string reason_;
+  std::atomic<bool> given_up_ = false;
 };
 
 // The more a program's trials hold, the less is kept of each further content. Returns the bytes of all.
@@ -146,7 +142,6 @@ void Trial::finish() {
   attempts_.has_trial = attempts_.has_trial || !trial.empty();
   attempts_.is_whole = !trial.empty() && is_whole();
   if (!trial.empty()) add_line(kernel_, "trial", trial);
-  if (!reason_.empty()) add_line(kernel_, "untried", quoted(reason_));
 }
 
 std::string LaunchSizes::local_text() const { return has_local ? list(local) : "null"; }
@@ -176,7 +171,6 @@ void TrialReads::read(cl_command_queue queue) {
     if (!memory || !memory->has_content) continue;
     std::vector<char>& content = trial_->contents[i];
     content.resize(memory->bytes());
-    // The trial lives until the read has ended; for ever, if the driver cannot tell of that.
     auto holder = std::make_unique<std::shared_ptr<Trial>>(trial_);
     cl_event event = nullptr;
     const cl_event* own = own_waits_ ? wait_list_.data() : nullptr;
@@ -186,9 +180,13 @@ void TrialReads::read(cl_command_queue queue) {
                              std::to_string(error));
     }
     wait_list_.push_back(event);
-    if (down().clSetEventCallback(event, CL_COMPLETE, ended, holder.release()) != CL_SUCCESS) {
-      trial_->give_up("the driver does not tell when the contents have been read");
+    if (down().clSetEventCallback(event, CL_COMPLETE, ended, holder.get()) != CL_SUCCESS) {
+      static auto& reads_without_end = *new std::vector<std::shared_ptr<Trial>>;
+      const std::lock_guard<std::mutex> lock(seen_mutex());
+      reads_without_end.push_back(trial_);
+      return trial_->give_up("the driver does not tell when the contents have been read");
     }
+    static_cast<void>(holder.release());  // by `ended`
   }
 }
 
