@@ -91,9 +91,10 @@ bool may_include(std::string_view text) {
 void add_asked_for(std::string_view rest, std::vector<std::string>& all) {
   constexpr std::string_view word = "__has_include";
   for (std::size_t at = rest.find(word); at != std::string_view::npos; at = rest.find(word, at + 1)) {
-    const std::size_t begin = rest.find('(', at), end = rest.find(')', at);
+    const std::string_view part = rest.substr(at, 4096);  // no path is longer
+    const std::size_t begin = part.find('('), end = part.find(')');
     if (begin < end && end != std::string_view::npos) {
-      all.emplace_back(trimmed(rest.substr(begin + 1, end - begin - 1)));
+      all.emplace_back(trimmed(part.substr(begin + 1, end - begin - 1)));
     }
   }
 }

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kMostTexts = 64;     // that one name may stand for
 constexpr std::size_t kLongest = 1 << 16;  // of these, bytes
-constexpr std::size_t kMostNested = 64;    // macros in macros
+constexpr std::size_t kMostNested = 64;    // macros in macros and their arguments
 constexpr std::size_t kMostWork = 4096;    // macros, one by one
 
 bool begins_identifier(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$'; }
@@ -75,6 +75,18 @@ class Expansion {
 
   // A macro's text is read again, together with what follows it. No text: there are too many.
   Texts expand(std::string_view text) {
+    is_too_much_ = is_too_much_ || depth_ > kMostNested;
+    if (is_too_much_) return {};
+    ++depth_;
+    Texts all = expanded(text);
+    --depth_;
+    return all;
+  }
+
+  bool is_too_much() const { return is_too_much_; }
+
+ private:
+  Texts expanded(std::string_view text) {
     std::string done;
     while (!text.empty()) {
       const std::size_t end = token_end(text, 0);
@@ -88,9 +100,6 @@ class Expansion {
     return {done};
   }
 
-  bool is_too_much() const { return is_too_much_; }
-
- private:
   // A macro that is being expanded: its name is no macro in its own text, which is all but the last `rest` bytes.
   struct Active {
     std::string name;
@@ -115,8 +124,8 @@ class Expansion {
       const std::string_view rest = text.substr(definition.is_function ? call : token.size());
       for (const std::string& body :
            definition.is_function ? substituted(definition, arguments, text.size()) : Texts{definition.body}) {
-        is_too_much_ = is_too_much_ || ++work_ > kMostWork || active_.size() > kMostNested || all.size() > kMostTexts ||
-                       body.size() + rest.size() > kLongest;
+        is_too_much_ =
+            is_too_much_ || ++work_ > kMostWork || all.size() > kMostTexts || body.size() + rest.size() > kLongest;
         if (is_too_much_) return {};
         active_.push_back({std::string(token), rest.size()});
         for (std::string& one : expand(body + std::string(rest))) all.push_back(std::move(one));
@@ -192,11 +201,13 @@ class Expansion {
   const Macros& macros_;
   std::vector<Active> active_;
   std::size_t work_ = 0;
+  std::size_t depth_ = 0;
   bool is_too_much_ = false;
 };
 
 void Macros::add(const std::string& name, Definition definition) {
   std::vector<Definition>& all = definitions_[name];
+  if (all.size() > kMostTexts + 1) return;  // whoever uses it fails
   if (std::find(all.begin(), all.end(), definition) != all.end()) return;
   all.push_back(std::move(definition));
   ++size_;

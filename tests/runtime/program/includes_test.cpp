@@ -190,6 +190,22 @@ BOOST_AUTO_TEST_CASE(MacrosOfTooManyMeaningsAreRefused) {
   BOOST_TEST(names_of(macros, "A B") == "fails");
 }
 
+BOOST_AUTO_TEST_CASE(DeepTextsAreRefusedInsteadOfOverflowingTheStack) {
+  Macros macros;
+  macros.define("F(x) x");
+  for (int i = 0; i < 1000; ++i) macros.define("G" + std::to_string(i) + " G" + std::to_string(i + 1));
+  std::string deep = "a.h";
+  for (int i = 0; i < 10000; ++i) deep = "F(" + deep + ")";
+  BOOST_TEST(names_of(macros, deep) == "fails");
+  BOOST_TEST(names_of(macros, "G0") == "fails");
+}
+
+BOOST_AUTO_TEST_CASE(ManyDefinitionsOfOneMacroAreRefused) {
+  Macros macros;
+  for (int i = 0; i < 1000; ++i) macros.define("A \"" + std::to_string(i) + "\"");
+  BOOST_TEST(names_of(macros, "A") == "fails");
+}
+
 BOOST_AUTO_TEST_CASE(DirectoryIsNoFile) {
   const clbake::tests::TemporaryDirectory folder;
   write(folder.file("a.h/b.h"), "");
