@@ -2,6 +2,7 @@
 
 #include <clbake/builder/release/served.hpp>
 #include <clbake/builder/release/signing.hpp>
+#include <clbake/program_text.hpp>
 
 #include "cli/arguments.hpp"
 #include "cli/cli.hpp"
@@ -93,6 +94,7 @@ Json entry_json(const cache::EntryInfo& entry, const cache::Variant& variant) {
             {"checksum", checksum}};
   json.update(to_json(entry.proof));
   if (variant.is_program()) json["kernels"] = kernels_json(variant);
+  if (variant.content != ContentDigest()) json["content"] = content_name(variant.content);
   return json;
 }
 

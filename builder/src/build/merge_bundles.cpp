@@ -2,6 +2,7 @@
 #include <clbake/builder/merge_bundles.hpp>
 #include <clbake/builder/release/signing.hpp>
 #include <clbake/cache/reader.hpp>
+#include <clbake/program_text.hpp>
 #include "profile/kind_choice.hpp"
 #include "profile/untuned_profile.hpp"
 
@@ -25,6 +26,28 @@ bool is_of_overlay(const std::string& path) {
 
 bool better(const cache::Proof& a, const cache::Proof& b) {
   return std::tie(a.proven, a.jit_free) > std::tie(b.proven, b.jit_free);
+}
+
+// True for one program, whatever is known of its launches.
+bool is_same_content(const cache::Variant& a, const cache::Variant& b) {
+  return a.content == b.content && a.content != ContentDigest();
+}
+
+constexpr std::size_t kMostLaunches = 1024;  // of a variant: FORMAT.md
+
+// Adds the launches that the program does not have yet, in an order that is that of no bundle.
+void add_launches(const cache::Variant& from, cache::Variant& to) {
+  const auto key = [](const cache::Launch& launch) {
+    return std::tie(launch.kernel_name, launch.local[0], launch.local[1], launch.local[2]);
+  };
+  const std::size_t count = to.launches.size();
+  for (const cache::Launch& launch : from.launches) {
+    const bool known = std::any_of(to.launches.begin(), to.launches.end(),
+                                   [&](const cache::Launch& other) { return key(other) == key(launch); });
+    if (!known && to.launches.size() < kMostLaunches) to.launches.push_back(launch);
+  }
+  if (to.launches.size() == count) return;
+  std::sort(to.launches.begin(), to.launches.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
 }
 
 // Takes one bundle after the other.
@@ -66,7 +89,9 @@ class Merger {
       set_trial(into, present, trial_of(from, variant));
       return known.index;
     }
-    const bool same = identifying_bytes(present, into.sources[present.source]) == identifying_bytes(variant, source);
+    const bool same = is_same_content(present, variant) ||
+                      identifying_bytes(present, into.sources[present.source]) == identifying_bytes(variant, source);
+    if (same && !of_gemm) add_launches(variant, present);
     if (same && present.trial == 0) set_trial(into, present, trial_of(from, variant));
     if (same || (of_gemm && !has_entries)) {
       known.has_entries = known.has_entries || has_entries;
@@ -144,7 +169,11 @@ Result<NamedBundle> read_bundle(const std::string& path) {
   NamedBundle read{path, std::move(*contents), signatures->size()};
   if (!is_of_overlay(path)) return read;
   // Runtimes prove nothing: whatever such a file says, it has not been proven.
-  for (cache::Entry& entry : read.contents.entries) entry.proof = cache::Proof();
+  for (cache::Entry& entry : read.contents.entries) {
+    std::string log = std::move(entry.proof.log);
+    entry.proof = cache::Proof();
+    entry.proof.log = std::move(log);
+  }
   return read;
 }
 

@@ -121,6 +121,32 @@ BOOST_AUTO_TEST_CASE(AVariantThatIsAnotherOneIsLeftOutWithAllThatNeedsIt) {
   BOOST_TEST(normalized(both.contents).entries.size() == 7U);
 }
 
+// As two users' overlays have it: one launched the kernel in work-groups of 64, the other of 8.
+BOOST_AUTO_TEST_CASE(ProgramsOfOneContentAreJoinedWithTheirLaunches) {
+  Contents first = small_contents();
+  cache::Variant program;
+  program.name = "content-1";
+  program.family = "program";
+  program.precision = no_precision;
+  program.contract = 1;
+  program.content[0] = 1;
+  program.launches = {{cache::Role::kernel, "rows", {64, 1, 1}, 1, 1}};
+  first.variants.push_back(program);
+  Contents second = first;
+  second.variants[3].launches[0].local[0] = 8;
+  second.sources[0].text += "// another form of the same";
+  second.variants[0] = first.variants[1];
+  second.variants[0].name = "another";
+  for (const auto& [a, b] : {std::pair(first, second), std::pair(second, first)}) {
+    const MergedBundle both = merged(a, b);
+    const auto joined = std::find_if(both.contents.variants.begin(), both.contents.variants.end(),
+                                     [](const cache::Variant& variant) { return variant.name == "content-1"; });
+    BOOST_REQUIRE((joined != both.contents.variants.end()));
+    BOOST_REQUIRE(joined->launches.size() == 2U);
+    BOOST_TEST(joined->launches[0].local[0] == 8U);
+  }
+}
+
 // As the default variants of two versions of clbake are.
 BOOST_AUTO_TEST_CASE(AVariantWithoutEntriesGivesWayToAnotherOneOfItsName) {
   Contents source_only = small_contents();
