@@ -1,0 +1,65 @@
+// The layer's end of a learner's socket, for a test that waits for the learner's end.
+#pragma once
+
+#include "learn/start_learner.hpp"
+
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <string>
+
+namespace clbake::tests {
+
+class Layer {
+ public:
+  explicit Layer(const learn::SenderSettings& settings) : socket_(learn::start_learner(settings)) {
+    BOOST_REQUIRE_MESSAGE(socket_.ok(), socket_.status().message());
+  }
+  Layer(const Layer&) = delete;
+  Layer& operator=(const Layer&) = delete;
+  ~Layer() { close(*socket_); }
+
+  int socket() const { return *socket_; }
+
+  void send(const learn::Request& request) const { send_bytes(*learn::encode(request)); }
+
+  void send_bytes(const std::string& bytes) const {
+    const int file = memfd_create("message", MFD_CLOEXEC);
+    BOOST_REQUIRE(write(file, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()));
+    send_file(file);
+  }
+
+  // Closes it.
+  void send_file(int file) const {
+    char byte = 0;
+    iovec data = {&byte, 1};
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof file)] = {};
+    msghdr message = {};
+    message.msg_iov = &data;
+    message.msg_iovlen = 1;
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+    cmsghdr* const header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof file);
+    std::copy_n(reinterpret_cast<const char*>(&file), sizeof file, reinterpret_cast<char*>(CMSG_DATA(header)));
+    static_cast<void>(sendmsg(*socket_, &message, MSG_NOSIGNAL));  // a learner that failed has ended
+    close(file);
+  }
+
+  // The program ends; waits for the end of the learner.
+  void end() const {
+    shutdown(*socket_, SHUT_WR);
+    char byte = 0;
+    while (recv(*socket_, &byte, 1, 0) > 0) {
+    }
+  }
+
+ private:
+  Result<int> socket_;
+};
+
+}  // namespace clbake::tests
