@@ -50,6 +50,13 @@ std::optional<clbake::learn::SeenLaunch> launch_of(const std::string& function) 
   return launch;
 }
 
+bool serves_every_launch(const cache::Proof& proof) {
+  const std::string any = std::string(" ") + kAnyShape;
+  return std::any_of(proof.specialisations.begin(), proof.specialisations.end(), [&](const std::string& function) {
+    return function.size() > any.size() && function.compare(function.size() - any.size(), any.size(), any) == 0;
+  });
+}
+
 bool lacks(const Functions& present, const std::set<std::string>& launched, const Functions& wanted) {
   const auto kernel_of = [](const std::string& function) { return function.substr(0, function.find(' ')); };
   std::set<std::string> with_functions;

@@ -3,6 +3,7 @@
 // (runtime/src/finalize/poclbin.hpp).
 #pragma once
 
+#include <clbake/cache/model.hpp>
 #include <clbake/learn_request.hpp>
 
 #include <optional>
@@ -19,6 +20,9 @@ Functions functions_of(const std::vector<clbake::learn::SeenLaunch>& launches);
 
 // The launch that takes the function; nothing for "0-0-0" and for what is no function's name.
 std::optional<clbake::learn::SeenLaunch> launch_of(const std::string& function);
+
+// True when the program, as finalize() left it, holds PoCL's function for every launch and can do without a compiler.
+bool serves_every_launch(const cache::Proof& proof);
 
 // True when a program that holds the functions `present`, and whose kernels `launched` have been launched before, lacks
 // one of the others. A kernel that was launched and has no function of its own needs none.

@@ -16,14 +16,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kTimeout{900};  // of a worker, at the lowest priority
 
-// True when the program holds PoCL's function for every launch and can do without a compiler: finalize() made it so.
-bool serves_every_launch(const cache::Proof& proof) {
-  const std::string any = " 0-0-0";
-  return std::any_of(proof.specialisations.begin(), proof.specialisations.end(), [&](const std::string& function) {
-    return function.size() > any.size() && function.compare(function.size() - any.size(), any.size(), any) == 0;
-  });
-}
-
 std::string seconds_since(Clock::time_point start) {
   std::ostringstream text;
   text << std::fixed << std::setprecision(1) << std::chrono::duration<double>(Clock::now() - start).count() << " s";
@@ -105,6 +97,9 @@ Result<Job> Student::compile(const Lesson& lesson, const std::string& place) con
   job->variant.build_options = lesson.whole.options;
   ProgramText text = lesson.whole;
   text.options.clear();
+  const Result<std::vector<ContentDigest>> parts = part_digests(lesson.whole);
+  if (!parts) return parts.status();
+  job->variant.parts = *parts;
   job->source = {"program.cl", encode(text)};
   return job;
 }

@@ -47,18 +47,6 @@ Result<std::vector<cl::Kernel>> all_kernels(cl_program id) {
   return kernels;
 }
 
-Result<cl::Program> build(const ProgramText& text, const Place& place) {
-  if (!text.parts.empty() || !text.il.empty() || !text.headers.empty()) return {Code::build_failed, "not yet"};
-  cl_int error = CL_SUCCESS;
-  std::string whole;
-  for (const std::string& source : text.sources) whole += source;
-  const cl::Program program(cl::Context(place.session.context(), true), whole, false, &error);
-  if (error == CL_SUCCESS)
-    error = clBuildProgram(program(), 1, &place.device.id, text.options.c_str(), nullptr, nullptr);
-  if (error != CL_SUCCESS) return {Code::build_failed, "clBuildProgram: error " + std::to_string(error), error};
-  return program;
-}
-
 std::string name_of(const cl::Kernel& kernel) { return kernel.getInfo<CL_KERNEL_FUNCTION_NAME>().c_str(); }
 
 // Variables or arguments in local memory; true also when the driver does not tell.
@@ -85,9 +73,8 @@ std::vector<SeenLaunch> with_local_memory(std::vector<SeenLaunch> launches, cons
   return launches;
 }
 
-// A program by content, with the local sizes that were seen; where there are none, of one work-item for each kernel, as
-// a variant has launches.
-cache::Variant variant_of(const Request& request, const std::vector<cl::Kernel>& kernels) {
+// A program by content, with the local sizes that were seen.
+cache::Variant variant_of(const Request& request) {
   cache::Variant variant;
   variant.name = content_name(request.digest);
   variant.family = "program";
@@ -98,14 +85,36 @@ cache::Variant variant_of(const Request& request, const std::vector<cl::Kernel>&
   for (const SeenLaunch& launch : request.launches) {
     if (launch.local[0] != 0 && sizes.size() < kMostLaunches) sizes.insert({launch.kernel, launch.local});
   }
-  for (const cl::Kernel& kernel : kernels) {
-    if (sizes.empty()) sizes.insert({name_of(kernel), {1, 1, 1}});
-  }
   for (const auto& [kernel, local] : sizes) {
     variant.launches.push_back({cache::Role::kernel, kernel, {local[0], local[1], local[2]}, 1, 1});
   }
   return variant;
 }
+
+// The processes in which a program is compiled. First the functions that a program without a compiler needs; then all,
+// if it turns out that this one keeps its compiler. The driver's cache keeps what each has compiled.
+struct Passes {
+  std::vector<std::string> shapes;  // of each
+  std::size_t least = 0;            // after so many the program may be whole
+
+  Passes(const Request& request, const std::vector<cl::Kernel>& kernels, const Device& device)
+      : shapes(passes_for(functions_of(with_local_memory(request.launches, kernels, device)))), least(shapes.size()) {
+    if (platform_of(request.target).binaries != Binaries::functions) return;
+    for (std::string& more : passes_for(functions_of(request.launches))) shapes.push_back(std::move(more));
+  }
+
+  bool may_be_last(std::size_t pass) const { return pass + 1 == least || is_last(pass); }
+  bool is_last(std::size_t pass) const { return pass + 1 >= shapes.size(); }
+
+  void choose(std::size_t pass) const {
+    const std::string wanted = pass < shapes.size() ? shapes[pass] : std::string();
+    if (wanted.empty()) {
+      unsetenv(kSpecialise);
+    } else {
+      setenv(kSpecialise, wanted.c_str(), 1);
+    }
+  }
+};
 
 Result<Request> read_request(const std::string& path) {
   const Result<std::string> bytes = process::read_text_file(path, clbake::learn::kMaxMessage);
@@ -118,9 +127,14 @@ Functions functions_in_cache() {
   return cache ? functions_in(cache) : Functions();
 }
 
-bool is_slim(const cache::Proof& proof) {
-  return std::any_of(proof.specialisations.begin(), proof.specialisations.end(),
-                     [](const std::string& function) { return function.find(" 0-0-0") != std::string::npos; });
+// The only program of the entries.
+Result<cache::Entry> machine_code(std::vector<cache::Entry> entries) {
+  if (entries.front().form != cache::Form::native) {
+    return {Code::driver_rejected, "the driver gives an intermediate language, which it compiles at every load"};
+  }
+  entries.resize(1);  // without the portable form that it may have, too
+  compile::sign(entries);
+  return std::move(entries.front());
 }
 
 }  // namespace
@@ -132,41 +146,32 @@ Status compile_learned(const std::string& path, const std::string& output, std::
   if (!text) return text.status();
   const Result<Place> place = place_of(request->target);
   if (!place) return place.status();
-  const Result<cl::Program> program = build(*text, *place);
+  Options options;
+  options.only_build = true;
+  const Result<Library> library = Library::create(place->session.context(), place->device.id, {}, options);
+  const Result<LoadedProgram> program = library ? library->program(*text) : library.status();
   if (!program) return program.status();
-  const Result<std::vector<cl::Kernel>> kernels = all_kernels((*program)());
+  const Result<std::vector<cl::Kernel>> kernels = all_kernels(program->get());
   if (!kernels) return kernels.status();
 
-  // First what a program without a compiler needs; then all, if it turns out that this one keeps its compiler.
-  std::vector<std::string> passes =
-      passes_for(functions_of(with_local_memory(request->launches, *kernels, place->device)));
-  const std::size_t least = passes.size();
-  for (std::string& more : passes_for(functions_of(request->launches))) passes.push_back(std::move(more));
+  const Passes passes(*request, *kernels, place->device);
   const auto go_on = [&] {
     return process::start_anew({"worker", "compile-learned", path, output, std::to_string(pass + 1)});
   };
-  setenv(kSpecialise, passes[pass].c_str(), 1);
-  const bool keeps_functions = platform_of(request->target).binaries == Binaries::functions;
-  if (keeps_functions && pass + 1 != least && pass + 1 != passes.size()) {
-    const Status compiled = program_binary((*program)()).status();
+  passes.choose(pass);
+  if (!passes.may_be_last(pass)) {
+    const Status compiled = program_binary(program->get()).status();
     return compiled ? go_on() : compiled;
   }
-
-  Job job;
-  job.target = request->target;
-  job.source = {"program.cl", request->program};
-  job.variant = variant_of(*request, *kernels);
+  Job job{request->target, {"program.cl", request->program}, variant_of(*request), {}, {}};
   const auto nothing = [] { return Status(); };  // only the program knows the arguments
   Result<std::vector<cache::Entry>> entries =
-      compile::entries_for_bundle({place->device.target, job.variant, (*program)(), nothing}, job.source);
+      compile::entries_for_bundle({place->device.target, job.variant, program->get(), nothing}, job.source);
   if (!entries) return entries.status();
-  if (entries->front().form != cache::Form::native) {
-    return {Code::driver_rejected, "the driver gives an intermediate language, which it compiles at every load"};
-  }
-  if (keeps_functions && pass + 1 == least && !is_slim(entries->front().proof)) return go_on();
-  entries->resize(1);
-  compile::sign(*entries);
-  job.entries = std::move(*entries);
+  if (!passes.is_last(pass) && !serves_every_launch(entries->front().proof)) return go_on();
+  Result<cache::Entry> entry = machine_code(std::move(*entries));
+  if (!entry) return entry.status();
+  job.entries = {std::move(*entry)};
   return write_job(output, job);
 }
 
