@@ -60,6 +60,16 @@ struct App {
                           const_cast<float*>(values.data()), nullptr);
   }
 
+  // Of 4 x 2 pixels.
+  cl_mem image(cl_mem_flags flags, void* pixels) const {
+    const cl_image_format format = {CL_RGBA, CL_UNORM_INT8};
+    cl_image_desc description = {};
+    description.image_type = CL_MEM_OBJECT_IMAGE2D;
+    description.image_width = 4;
+    description.image_height = 2;
+    return clCreateImage(context, flags, &format, &description, pixels, nullptr);
+  }
+
   void launch(cl_kernel kernel, std::size_t global, std::size_t local, std::size_t offset = 0) const {
     need(clEnqueueNDRangeKernel(queue, kernel, 1, offset ? &offset : nullptr, &global, local ? &local : nullptr, 0,
                                 nullptr, nullptr),
@@ -115,21 +125,14 @@ void arguments() {
   cl_mem whole = app.buffer(Floats(64, 5));
   const cl_buffer_region region = {128, 32};
   cl_mem x = app.buffer(count_up(8));
-  const cl_image_format format = {CL_RGBA, CL_UNORM_INT8};
-  cl_image_desc description = {};
-  description.image_type = CL_MEM_OBJECT_IMAGE2D;
-  description.image_width = 4;
-  description.image_height = 2;
   std::vector<unsigned char> pixels(32, 7);
   struct {
     float f[9];
   } nine = {{0, 1, 2, 3, 4, 5, 6, 7, 8}};
   set(kernel, 0, x);
   set(kernel, 1, clCreateSubBuffer(whole, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, nullptr));
-  set(kernel, 2,
-      clCreateImage(app.context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, &format, &description, pixels.data(),
-                    nullptr));
-  set(kernel, 3, clCreateImage(app.context, CL_MEM_WRITE_ONLY, &format, &description, nullptr, nullptr));
+  set(kernel, 2, app.image(CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, pixels.data()));
+  set(kernel, 3, app.image(CL_MEM_WRITE_ONLY, nullptr));
   set(kernel, 4, clCreateSampler(app.context, CL_FALSE, CL_ADDRESS_CLAMP_TO_EDGE, CL_FILTER_NEAREST, nullptr));
   need(clSetKernelArg(kernel, 5, 16, nullptr), "local memory");
   set(kernel, 6, nine);
@@ -239,11 +242,21 @@ void untried() {
   void* memory = clSVMAlloc(app.context, CL_MEM_READ_WRITE, 256, 0);
   need(clSetKernelArgSVMPointer(shared, 0, memory), "clSetKernelArgSVMPointer");
   app.launch(shared, 64, 64);
-  cl_kernel hidden = kernel_of(app.built("kernel void hidden(global float* x) { x[get_global_id(0)] = 1; }"), "hidden");
-  set(hidden, 0, app.buffer(Floats(64, 0), CL_MEM_HOST_NO_ACCESS));
-  app.launch(hidden, 64, 64);
   kernel_of(app.built("kernel void idle(global float* x) { x[0] = 1; }"), "idle");
   app.built("kernel void unmade(global float* x) { x[0] = 1; }");
+  app.finish();
+}
+
+// Memory that the host may not read.
+void hidden() {
+  const App app;
+  cl_program program = app.built(
+      "kernel void hidden(global float* x, read_only image2d_t in) { x[get_global_id(0)] += get_image_width(in); }");
+  cl_kernel kernel = kernel_of(program, "hidden");
+  std::vector<unsigned char> pixels(32, 7);
+  set(kernel, 0, app.buffer(count_up(4), CL_MEM_HOST_NO_ACCESS));
+  set(kernel, 1, app.image(CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR | CL_MEM_HOST_WRITE_ONLY, pixels.data()));
+  app.launch(kernel, 4, 4);
   app.finish();
 }
 
@@ -285,6 +298,7 @@ int main(int argc, char** argv) {
   if (mode == "forked") forked();
   if (mode == "launches") launches();
   if (mode == "untried") untried();
+  if (mode == "hidden") hidden();
   if (mode == "large") large();
   if (mode == "cache") cache(argv[2]);
   if (mode == "killed") {

@@ -94,6 +94,36 @@ std::string describe_image(cl_mem_object_type type, Memory& memory) {
   return memory.bytes() > kMostObjectBytes ? "is an image of more than 256 MiB" : "";
 }
 
+constexpr std::size_t kOrigin[3] = {0, 0, 0};
+
+cl_int read(cl_command_queue queue, const Memory& memory, cl_uint waits, const cl_event* wait_list, void* to,
+            cl_event* event) {
+  return memory.is_image ? down().clEnqueueReadImage(queue, memory.handle, CL_FALSE, kOrigin, memory.region, 0, 0, to,
+                                                     waits, wait_list, event)
+                         : down().clEnqueueReadBuffer(queue, memory.handle, CL_FALSE, 0, memory.bytes(), to, waits,
+                                                      wait_list, event);
+}
+
+// The same for an object that the host may not read (CL_MEM_HOST_NO_ACCESS): commands may copy it.
+cl_int read_copy(cl_command_queue queue, const Memory& memory, cl_uint waits, const cl_event* wait_list, void* to,
+                 cl_event* event) {
+  cl_int error = CL_SUCCESS;
+  cl_mem copy = down().clCreateBuffer(memory_info<cl_context>(memory.handle, CL_MEM_CONTEXT), CL_MEM_READ_WRITE,
+                                      memory.bytes(), nullptr, &error);
+  if (!copy) return error;
+  cl_event copied = nullptr;
+  error = memory.is_image
+              ? down().clEnqueueCopyImageToBuffer(queue, memory.handle, copy, kOrigin, memory.region, 0, waits,
+                                                  wait_list, &copied)
+              : down().clEnqueueCopyBuffer(queue, memory.handle, copy, 0, 0, memory.bytes(), waits, wait_list, &copied);
+  if (error == CL_SUCCESS) {
+    error = down().clEnqueueReadBuffer(queue, copy, CL_FALSE, 0, memory.bytes(), to, 1, &copied, event);
+    down().clReleaseEvent(copied);
+  }
+  down().clReleaseMemObject(copy);  // the commands keep it
+  return error;
+}
+
 }  // namespace
 
 std::string describe(cl_mem handle, const std::string& type, Memory& memory) {
@@ -121,12 +151,8 @@ void truncate(Memory& memory, std::size_t most_bytes) {
 
 cl_int enqueue_read(cl_command_queue queue, const Memory& memory, cl_uint waits, const cl_event* wait_list, void* to,
                     cl_event* event) {
-  if (!memory.is_image) {
-    return down().clEnqueueReadBuffer(queue, memory.handle, CL_FALSE, 0, memory.bytes(), to, waits, wait_list, event);
-  }
-  constexpr std::size_t origin[3] = {0, 0, 0};
-  return down().clEnqueueReadImage(queue, memory.handle, CL_FALSE, origin, memory.region, 0, 0, to, waits, wait_list,
-                                   event);
+  const cl_int error = read(queue, memory, waits, wait_list, to, event);
+  return error == CL_INVALID_OPERATION ? read_copy(queue, memory, waits, wait_list, to, event) : error;
 }
 
 }  // namespace clbake::layer::record

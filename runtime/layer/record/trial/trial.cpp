@@ -176,7 +176,7 @@ void TrialReads::read(cl_command_queue queue) {
     const cl_event* own = own_waits_ ? wait_list_.data() : nullptr;
     const cl_int error = enqueue_read(queue, *memory, static_cast<cl_uint>(own_waits_), own, content.data(), &event);
     if (error != CL_SUCCESS) {
-      return trial_->give_up("argument " + std::to_string(i) + " cannot be read by the host: OpenCL error " +
+      return trial_->give_up("argument " + std::to_string(i) + " cannot be read: OpenCL error " +
                              std::to_string(error));
     }
     wait_list_.push_back(event);
