@@ -1,25 +1,14 @@
 #include "down.hpp"
 
+#include "forward.hpp"
+
 #include <algorithm>
 #include <cstring>
-#include <tuple>
 
 namespace clbake::layer {
 namespace {
 
 cl_icd_dispatch functions;
-
-template <typename Function>
-struct Signature;
-template <typename R, typename... A>
-struct Signature<R(A...)> {
-  using Result = R;
-  using Arguments = std::tuple<A...>;
-};
-template <typename Function>
-using ResultOf = typename Signature<Function>::Result;
-template <typename Function, std::size_t I>
-using Argument = std::tuple_element_t<I, typename Signature<Function>::Arguments>;
 
 }  // namespace
 
@@ -32,76 +21,42 @@ void set_down(const cl_icd_dispatch* table, std::size_t entries) {
 
 }  // namespace clbake::layer
 
-using namespace clbake::layer;
-
-// Definitions of the functions that the runtime calls, by the number of their arguments.
-#define ARGUMENT(name, i) Argument<decltype(name), i> a##i
-#define FORWARD_1(name) \
-  ResultOf<decltype(name)> name(ARGUMENT(name, 0)) { return functions.name(a0); }
-#define FORWARD_3(name)                                                                    \
-  ResultOf<decltype(name)> name(ARGUMENT(name, 0), ARGUMENT(name, 1), ARGUMENT(name, 2)) { \
-    return functions.name(a0, a1, a2);                                                     \
-  }
-#define FORWARD_4(name)                                                                                       \
-  ResultOf<decltype(name)> name(ARGUMENT(name, 0), ARGUMENT(name, 1), ARGUMENT(name, 2), ARGUMENT(name, 3)) { \
-    return functions.name(a0, a1, a2, a3);                                                                    \
-  }
-#define FORWARD_5(name)                                                                                     \
-  ResultOf<decltype(name)> name(ARGUMENT(name, 0), ARGUMENT(name, 1), ARGUMENT(name, 2), ARGUMENT(name, 3), \
-                                ARGUMENT(name, 4)) {                                                        \
-    return functions.name(a0, a1, a2, a3, a4);                                                              \
-  }
-#define FORWARD_6(name)                                                                                     \
-  ResultOf<decltype(name)> name(ARGUMENT(name, 0), ARGUMENT(name, 1), ARGUMENT(name, 2), ARGUMENT(name, 3), \
-                                ARGUMENT(name, 4), ARGUMENT(name, 5)) {                                     \
-    return functions.name(a0, a1, a2, a3, a4, a5);                                                          \
-  }
-#define FORWARD_7(name)                                                                                     \
-  ResultOf<decltype(name)> name(ARGUMENT(name, 0), ARGUMENT(name, 1), ARGUMENT(name, 2), ARGUMENT(name, 3), \
-                                ARGUMENT(name, 4), ARGUMENT(name, 5), ARGUMENT(name, 6)) {                  \
-    return functions.name(a0, a1, a2, a3, a4, a5, a6);                                                      \
-  }
-#define FORWARD_9(name)                                                                                     \
-  ResultOf<decltype(name)> name(ARGUMENT(name, 0), ARGUMENT(name, 1), ARGUMENT(name, 2), ARGUMENT(name, 3), \
-                                ARGUMENT(name, 4), ARGUMENT(name, 5), ARGUMENT(name, 6), ARGUMENT(name, 7), \
-                                ARGUMENT(name, 8)) {                                                        \
-    return functions.name(a0, a1, a2, a3, a4, a5, a6, a7, a8);                                              \
-  }
-
-FORWARD_6(clBuildProgram)
-FORWARD_5(clCreateBuffer)
-FORWARD_4(clCreateCommandQueue)
-FORWARD_6(clCreateImage)
-FORWARD_3(clCreateKernel)
-FORWARD_7(clCreateProgramWithBinary)
-FORWARD_5(clCreateProgramWithSource)
-FORWARD_5(clCreateSubBuffer)
-FORWARD_4(clEnqueueMarkerWithWaitList)
-FORWARD_9(clEnqueueNDRangeKernel)
-FORWARD_9(clEnqueueReadBuffer)
-FORWARD_1(clFinish)
-FORWARD_1(clFlush)
-FORWARD_5(clGetCommandQueueInfo)
-FORWARD_5(clGetContextInfo)
-FORWARD_5(clGetDeviceInfo)
-FORWARD_5(clGetEventInfo)
-FORWARD_6(clGetKernelWorkGroupInfo)
-FORWARD_5(clGetMemObjectInfo)
-FORWARD_5(clGetPlatformInfo)
-FORWARD_6(clGetProgramBuildInfo)
-FORWARD_5(clGetProgramInfo)
-FORWARD_1(clReleaseCommandQueue)
-FORWARD_1(clReleaseContext)
-FORWARD_1(clReleaseDevice)
-FORWARD_1(clReleaseEvent)
-FORWARD_1(clReleaseKernel)
-FORWARD_1(clReleaseMemObject)
-FORWARD_1(clReleaseProgram)
-FORWARD_1(clRetainCommandQueue)
-FORWARD_1(clRetainContext)
-FORWARD_1(clRetainDevice)
-FORWARD_1(clRetainEvent)
-FORWARD_1(clRetainKernel)
-FORWARD_1(clRetainMemObject)
-FORWARD_1(clRetainProgram)
-FORWARD_4(clSetKernelArg)
+// The functions that the runtime calls.
+#define CLBAKE_DOWN(n, name) CLBAKE_FORWARD(n, name, clbake::layer::down())
+CLBAKE_DOWN(6, clBuildProgram)
+CLBAKE_DOWN(5, clCreateBuffer)
+CLBAKE_DOWN(4, clCreateCommandQueue)
+CLBAKE_DOWN(6, clCreateImage)
+CLBAKE_DOWN(3, clCreateKernel)
+CLBAKE_DOWN(7, clCreateProgramWithBinary)
+CLBAKE_DOWN(5, clCreateProgramWithSource)
+CLBAKE_DOWN(5, clCreateSubBuffer)
+CLBAKE_DOWN(4, clEnqueueMarkerWithWaitList)
+CLBAKE_DOWN(9, clEnqueueNDRangeKernel)
+CLBAKE_DOWN(9, clEnqueueReadBuffer)
+CLBAKE_DOWN(1, clFinish)
+CLBAKE_DOWN(1, clFlush)
+CLBAKE_DOWN(5, clGetCommandQueueInfo)
+CLBAKE_DOWN(5, clGetContextInfo)
+CLBAKE_DOWN(5, clGetDeviceInfo)
+CLBAKE_DOWN(5, clGetEventInfo)
+CLBAKE_DOWN(6, clGetKernelWorkGroupInfo)
+CLBAKE_DOWN(5, clGetMemObjectInfo)
+CLBAKE_DOWN(5, clGetPlatformInfo)
+CLBAKE_DOWN(6, clGetProgramBuildInfo)
+CLBAKE_DOWN(5, clGetProgramInfo)
+CLBAKE_DOWN(1, clReleaseCommandQueue)
+CLBAKE_DOWN(1, clReleaseContext)
+CLBAKE_DOWN(1, clReleaseDevice)
+CLBAKE_DOWN(1, clReleaseEvent)
+CLBAKE_DOWN(1, clReleaseKernel)
+CLBAKE_DOWN(1, clReleaseMemObject)
+CLBAKE_DOWN(1, clReleaseProgram)
+CLBAKE_DOWN(1, clRetainCommandQueue)
+CLBAKE_DOWN(1, clRetainContext)
+CLBAKE_DOWN(1, clRetainDevice)
+CLBAKE_DOWN(1, clRetainEvent)
+CLBAKE_DOWN(1, clRetainKernel)
+CLBAKE_DOWN(1, clRetainMemObject)
+CLBAKE_DOWN(1, clRetainProgram)
+CLBAKE_DOWN(4, clSetKernelArg)

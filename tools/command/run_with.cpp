@@ -28,10 +28,11 @@ int run_with(const std::vector<std::string>& arguments) {
       "run-with [FILE...] [OPTIONS] -- PROGRAM ARGUMENTS...",
       "Runs an OpenCL program, unchanged, with what bundles hold in the place of what it would compile. What they do\n"
       "not hold is compiled as ever and learnt for the next time, in the overlay: without any bundle, all is. The\n"
-      "exit status is the program's. The layer's settings, such as CLBAKE_LOG=stderr, apply here, too.");
+      "exit status is the program's. The layer's settings (runtime/layer/LAYER.md) apply here, too.");
   cli.add_value("learn", "on|read-only|off",
                 "off: bundles alone serve; read-only: what was learnt earlier does, too; default on");
   cli.add_value("overlay", "DIR", "where what is learnt is kept; default: a directory in the user's cache");
+  cli.add_value("log", "FILE", "what comes from where, and why something is compiled; 'stderr' is possible");
   const WithCommand split = split_command(arguments);
   if (const auto status = cli.parse(split.own)) return *status;
   if (split.command.empty()) throw UsageError("behind '--' there is no program to run");
@@ -45,6 +46,10 @@ int run_with(const std::vector<std::string>& arguments) {
   }
   if (cli.has("overlay")) {
     environment.emplace_back("CLBAKE_OVERLAY", std::filesystem::absolute(cli.text("overlay")).string());
+  }
+  if (cli.has("log")) {
+    const bool to_stderr = cli.text("log") == "stderr";
+    environment.emplace_back("CLBAKE_LOG", to_stderr ? "stderr" : std::filesystem::absolute(cli.text("log")).string());
   }
   become_under_layer(split.command, environment);
 }

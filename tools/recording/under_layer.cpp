@@ -4,6 +4,7 @@
 
 #include <clbake/builder/process.hpp>
 
+#include <dlfcn.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,23 +14,23 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 
 namespace clbake::tool {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kLayerFile = "libclbake-layer.so";
-
 // Beside the command, where an installation has libraries, or where a build leaves it.
-std::string layer_path() {
+std::string library_path(const std::string& file) {
   const fs::path folder = fs::path(builder::process::own_path()).parent_path();
   for (const char* place : {".", "../" CLBAKE_LIBRARY_FOLDER, "../lib", "../runtime/layer"}) {
-    const fs::path path = (folder / place / kLayerFile).lexically_normal();
+    const fs::path path = (folder / place / file).lexically_normal();
     std::error_code ignored;
     if (fs::is_regular_file(path, ignored)) return path.string();
   }
-  throw Failure(std::string(kLayerFile) + " is not installed beside this command");
+  throw Failure(file + " is not installed beside this command");
 }
 
 volatile pid_t child = 0;
@@ -85,9 +86,24 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
+// True unless the loader that a program here gets is one without layers: then it does not know the variable's name.
+bool loader_has_layers() {
+  void* const loader = ::dlopen("libOpenCL.so.1", RTLD_LAZY | RTLD_LOCAL);
+  void* const function = loader ? ::dlsym(loader, "clGetPlatformIDs") : nullptr;
+  Dl_info info = {};
+  if (!function || ::dladdr(function, &info) == 0) return true;
+  std::ifstream file(info.dli_fname, std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  return bytes.find("OPENCL_LAYERS") != std::string::npos;
+}
+
+// The layer comes before those that are there.
 Variables with_layer(Variables variables) {
-  const char* others = std::getenv("OPENCL_LAYERS");
-  variables.emplace_back("OPENCL_LAYERS", layer_path() + (others && *others ? ":" + std::string(others) : ""));
+  const bool layers = loader_has_layers();
+  const char* const name = layers ? "OPENCL_LAYERS" : "LD_PRELOAD";
+  const char* const others = std::getenv(name);
+  const std::string own = library_path(layers ? "libclbake-layer.so" : "libclbake-preload.so");
+  variables.emplace_back(name, own + (others && *others ? ":" + std::string(others) : ""));
   return variables;
 }
 

@@ -14,9 +14,11 @@ struct WithCommand {
 };
 WithCommand split_command(const std::vector<std::string>& arguments);
 
-// Runs the program in this terminal, with OPENCL_LAYERS and these variables set, and returns its exit status; 128 and
+// Runs the program in this terminal, under the layer and with these variables set, and returns its exit status; 128 and
 // the signal's number when one killed it. While it runs, SIGINT and SIGQUIT are left to it, and SIGTERM and SIGHUP are
-// passed on. Throws Failure when the layer is not installed, or the program cannot be started.
+// passed on. The loader of OpenCL that this machine has loads the layer (OPENCL_LAYERS) or, if it has no layers, a
+// library that is loaded before it does (LD_PRELOAD). Throws Failure when the layer is not installed, or the program
+// cannot be started.
 int run_under_layer(const std::vector<std::string>& command,
                     const std::vector<std::pair<std::string, std::string>>& environment);
 

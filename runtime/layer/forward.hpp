@@ -1,0 +1,63 @@
+// Functions with OpenCL's names that call a table's.
+#pragma once
+
+#include <CL/cl_layer.h>
+
+#include <cstddef>
+#include <tuple>
+
+namespace clbake::layer {
+
+template <typename Function>
+struct Signature;
+template <typename R, typename... A>
+struct Signature<R(A...)> {
+  using Result = R;
+  using Arguments = std::tuple<A...>;
+};
+template <typename Function>
+using ResultOf = typename Signature<Function>::Result;
+template <typename Function, std::size_t I>
+using Argument = std::tuple_element_t<I, typename Signature<Function>::Arguments>;
+
+}  // namespace clbake::layer
+
+// Parameters of a function, and their names, by their number.
+// clang-format off
+#define CLBAKE_PARAMETERS_0(f)
+#define CLBAKE_PARAMETERS_1(f) clbake::layer::Argument<decltype(f), 0> a0
+#define CLBAKE_PARAMETERS_2(f) CLBAKE_PARAMETERS_1(f), clbake::layer::Argument<decltype(f), 1> a1
+#define CLBAKE_PARAMETERS_3(f) CLBAKE_PARAMETERS_2(f), clbake::layer::Argument<decltype(f), 2> a2
+#define CLBAKE_PARAMETERS_4(f) CLBAKE_PARAMETERS_3(f), clbake::layer::Argument<decltype(f), 3> a3
+#define CLBAKE_PARAMETERS_5(f) CLBAKE_PARAMETERS_4(f), clbake::layer::Argument<decltype(f), 4> a4
+#define CLBAKE_PARAMETERS_6(f) CLBAKE_PARAMETERS_5(f), clbake::layer::Argument<decltype(f), 5> a5
+#define CLBAKE_PARAMETERS_7(f) CLBAKE_PARAMETERS_6(f), clbake::layer::Argument<decltype(f), 6> a6
+#define CLBAKE_PARAMETERS_8(f) CLBAKE_PARAMETERS_7(f), clbake::layer::Argument<decltype(f), 7> a7
+#define CLBAKE_PARAMETERS_9(f) CLBAKE_PARAMETERS_8(f), clbake::layer::Argument<decltype(f), 8> a8
+#define CLBAKE_PARAMETERS_10(f) CLBAKE_PARAMETERS_9(f), clbake::layer::Argument<decltype(f), 9> a9
+#define CLBAKE_PARAMETERS_11(f) CLBAKE_PARAMETERS_10(f), clbake::layer::Argument<decltype(f), 10> a10
+#define CLBAKE_PARAMETERS_12(f) CLBAKE_PARAMETERS_11(f), clbake::layer::Argument<decltype(f), 11> a11
+#define CLBAKE_PARAMETERS_13(f) CLBAKE_PARAMETERS_12(f), clbake::layer::Argument<decltype(f), 12> a12
+#define CLBAKE_PARAMETERS_14(f) CLBAKE_PARAMETERS_13(f), clbake::layer::Argument<decltype(f), 13> a13
+#define CLBAKE_ARGUMENTS_0
+#define CLBAKE_ARGUMENTS_1 a0
+#define CLBAKE_ARGUMENTS_2 CLBAKE_ARGUMENTS_1, a1
+#define CLBAKE_ARGUMENTS_3 CLBAKE_ARGUMENTS_2, a2
+#define CLBAKE_ARGUMENTS_4 CLBAKE_ARGUMENTS_3, a3
+#define CLBAKE_ARGUMENTS_5 CLBAKE_ARGUMENTS_4, a4
+#define CLBAKE_ARGUMENTS_6 CLBAKE_ARGUMENTS_5, a5
+#define CLBAKE_ARGUMENTS_7 CLBAKE_ARGUMENTS_6, a6
+#define CLBAKE_ARGUMENTS_8 CLBAKE_ARGUMENTS_7, a7
+#define CLBAKE_ARGUMENTS_9 CLBAKE_ARGUMENTS_8, a8
+#define CLBAKE_ARGUMENTS_10 CLBAKE_ARGUMENTS_9, a9
+#define CLBAKE_ARGUMENTS_11 CLBAKE_ARGUMENTS_10, a10
+#define CLBAKE_ARGUMENTS_12 CLBAKE_ARGUMENTS_11, a11
+#define CLBAKE_ARGUMENTS_13 CLBAKE_ARGUMENTS_12, a12
+#define CLBAKE_ARGUMENTS_14 CLBAKE_ARGUMENTS_13, a13
+// clang-format on
+
+// Defines the function `name` of n parameters; the expression `table` is a cl_icd_dispatch.
+#define CLBAKE_FORWARD(n, name, table)                                        \
+  clbake::layer::ResultOf<decltype(name)> name(CLBAKE_PARAMETERS_##n(name)) { \
+    return (table).name(CLBAKE_ARGUMENTS_##n);                                \
+  }
