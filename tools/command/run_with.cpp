@@ -36,7 +36,8 @@ int run_with(const std::vector<std::string>& arguments) {
   const WithCommand split = split_command(arguments);
   if (const auto status = cli.parse(split.own)) return *status;
   if (split.command.empty()) throw UsageError("behind '--' there is no program to run");
-  std::vector<std::pair<std::string, std::string>> environment = {{"CLBAKE_BUNDLE", joined(cli.files())}};
+  std::vector<std::pair<std::string, std::string>> environment;
+  if (!cli.files().empty()) environment.emplace_back("CLBAKE_BUNDLE", joined(cli.files()));
   if (cli.has("learn")) {
     const std::string learn = cli.text("learn");
     if (learn != "on" && learn != "read-only" && learn != "off") {
