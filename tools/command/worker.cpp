@@ -21,7 +21,8 @@ Status job(const std::vector<std::string>& a) {
   if (a.size() == 3 && a[0] == "compile-learned") return builder::learn::compile_learned(a[1], a[2]);
   if (a.size() == 4 && a[0] == "compile-learned") return builder::learn::compile_learned(a[1], a[2], std::stoul(a[3]));
   if (a.size() == 3 && a[0] == "prove-learned") return builder::learn::prove_learned(a[1], a[2]);
-  if (a.size() == 4 && a[0] == "prove") return builder::prove::prove_job(a[1], a[2], a[3]);
+  if (a.size() == 5 && a[0] == "prove") return builder::prove::prove_job(a[1], a[2], a[3], a[4]);
+  if (a.size() == 3 && a[0] == "control") return builder::prove::compile_on_purpose(a[1], a[2]);
   if (a.size() == 3 && a[0] == "time") return builder::tune::time_job(a[1], std::stoul(a[2]));
   if (a.size() == 8 && a[0] == "cold") return cold_worker(a), Status();
   return {Code::invalid_argument, "the worker does not know this job"};

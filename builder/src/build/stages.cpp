@@ -120,7 +120,8 @@ class ProveStage {
     std::string cause = overhead->cause;
     for (int attempt = 1; cause.empty(); ++attempt) {
       const Result<Exit> exit =
-          run({"prove", task.compiled_file(), overhead->file, task.proven_file()}, task.log_file(), cause);
+          run({"prove", task.compiled_file(), overhead->file, overhead->control, task.proven_file()}, task.log_file(),
+              cause);
       if (!exit) return exit.status();
       task.wrong = is_wrong_result(*exit);
       if (!exit->ok()) break;
@@ -136,10 +137,11 @@ class ProveStage {
   }
 
  private:
-  // The file with the compiled kernel that does nothing, or why there is none.
+  // The file with the compiled kernel that does nothing, or why there is none; the file of compile_on_purpose.
   struct Overhead {
     Target target;
     std::string file;
+    std::string control;
     std::string cause;
   };
 
@@ -149,7 +151,7 @@ class ProveStage {
     }
     const std::string stem =
         context_.work_directory + "/" CLBAKE_VERSION "-overhead-" + std::to_string(overheads_.size());
-    Overhead overhead{target, stem + ".compiled", {}};
+    Overhead overhead{target, stem + ".compiled", stem + ".control", {}};
     const Job job = overhead_job(target);
     const Result<Job> present = read_job(overhead.file);
     if (context_.fresh || !present || present->entries.empty() || !same_work(*present, job)) {
@@ -158,6 +160,9 @@ class ProveStage {
       const Result<Exit> exit = run({"compile", stem + ".job", overhead.file}, stem + ".log", overhead.cause);
       if (!exit) return exit.status();
       if (!overhead.cause.empty()) overhead.cause.insert(0, "a kernel that does nothing: ");
+      std::string ignored;  // without that file, times are judged
+      const Result<Exit> control = run({"control", stem + ".job", overhead.control}, stem + ".log", ignored);
+      if (!control) return control.status();
     }
     overheads_.push_back(overhead);
     return overhead;

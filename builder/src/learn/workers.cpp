@@ -187,7 +187,7 @@ Status prove_learned(const std::string& path, const std::string& output) {
   options.only_build = true;
   const Result<Library> library = Library::create(place->session.context(), place->device.id, {*bundle}, options);
   if (!library) return library.status();
-  prove::CompileWatch watch(job->target, 0);
+  prove::CompileWatch watch(job->target, {}, 0);
   cache::Proof& proof = job->entries.front().proof;
   watch.begin();
   const Result<LoadedProgram> program = library->program(job->variant.name);
@@ -198,8 +198,8 @@ Status prove_learned(const std::string& path, const std::string& output) {
   proof.create_us = static_cast<float>(loaded.create_us);
   proof.build_us = static_cast<float>(loaded.build_us);
   proof.kernel_us = static_cast<float>(loaded.kernel_us);
-  watch.loaded(proof.load_us(), proof.specialisations.size());
-  const std::string compiles = watch.verdict();
+  watch.loaded(proof.load_us(), kernels->size(), proof.specialisations.size());
+  const std::string compiles = watch.verdict().compiled;
   const Functions functions = functions_in_cache();
   proof.specialisations.assign(functions.begin(), functions.end());
   proof.jit_free = compiles.empty();

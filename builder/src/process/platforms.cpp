@@ -8,23 +8,18 @@ namespace {
 using Id = PlatformId;
 
 const std::vector<BuilderPlatform>& rows() {
-  // id, evidence, caches, alias, is_cpu, finish_waits, assembles
+  // id, caches, alias, is_cpu, finish_waits, assembles
   static const std::vector<BuilderPlatform> all = {
-      {Id::pocl, Evidence::files, {{"POCL_CACHE_DIR", ""}, {"POCL_KERNEL_CACHE", "1"}}, "PoCL", true},
-      {Id::nvidia, Evidence::cpu_time, {{"CUDA_CACHE_PATH", ""}, {"CUDA_CACHE_DISABLE", "0"}}, "", false, true, true},
-      {Id::amd, Evidence::wall_time, {}},
-      {Id::intel_gpu, Evidence::wall_time, {{"NEO_CACHE_DIR", ""}, {"NEO_CACHE_PERSISTENT", "1"}}, "NEO"},
-      {Id::intel_cpu, Evidence::cpu_time, {}, "", true},
+      {Id::pocl, {{"POCL_CACHE_DIR", ""}, {"POCL_KERNEL_CACHE", "1"}}, "PoCL", true},
+      {Id::nvidia, {{"CUDA_CACHE_PATH", ""}, {"CUDA_CACHE_DISABLE", "0"}}, "", false, true, true},
+      {Id::amd, {{"XDG_CACHE_HOME", ""}}},
+      {Id::intel_gpu, {{"NEO_CACHE_DIR", ""}, {"NEO_CACHE_PERSISTENT", "1"}}, "NEO"},
+      {Id::intel_cpu, {}, "", true},
       // finish_waits: rusticl's clFinish was seen to return before such commands had ended.
-      {Id::rusticl,
-       Evidence::cpu_time,
-       {{"MESA_SHADER_CACHE_DIR", ""}, {"MESA_SHADER_CACHE_DISABLE", "false"}},
-       "",
-       false,
-       false},
-      {Id::oclgrind, Evidence::cpu_time, {}, "", true},
-      // Other drivers, AMD's among them, keep their caches where the desktop's standard says.
-      {Id::other, Evidence::wall_time, {{"XDG_CACHE_HOME", ""}}},
+      {Id::rusticl, {{"MESA_SHADER_CACHE_DIR", ""}, {"MESA_SHADER_CACHE_DISABLE", "false"}}, "", false, false},
+      {Id::oclgrind, {}, "", true},
+      // Other drivers keep their caches where the desktop's standard says.
+      {Id::other, {{"XDG_CACHE_HOME", ""}}},
   };
   return all;
 }

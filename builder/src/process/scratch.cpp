@@ -24,7 +24,7 @@ constexpr std::size_t kMaxPath = 700;
 bool is_ours(const fs::path& path) {
   const std::string name = path.filename().string();
   if (name.rfind("clbake-", 0) == 0) return fs::is_directory(path);
-  const char* parts[] = {".job", ".compiled", ".proven", ".log", ".journal"};
+  const char* parts[] = {".job", ".compiled", ".proven", ".control", ".log", ".journal"};
   return fs::is_regular_file(path) && std::any_of(std::begin(parts), std::end(parts), [&](const char* part) {
            return name.find(part) != std::string::npos;
          });

@@ -2,18 +2,22 @@
 
 #include <clbake/builder/gemm_run.hpp>
 
-#include <sys/resource.h>
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <iomanip>
 #include <sstream>
+#include <thread>
+#include <utility>
 
 namespace clbake::builder::prove {
 using namespace process;
 namespace {
 
-constexpr double kLoadLimitUs = 20000;  // the cheapest compilation seen
+// The cheapest compilation seen takes 20 ms. Each kernel besides the first takes a part of what its compilation would.
+constexpr double kLoadLimitUs = 20000;
+constexpr double kFurtherKernelUs = 500;
 // A first launch may take kFirstLaunchRatio times the steady one, but no more than kFirstLaunchSlackUs above it ...
 constexpr double kFirstLaunchRatio = 1.5;
 constexpr double kFirstLaunchSlackUs = 10000;
@@ -21,55 +25,61 @@ constexpr double kFirstLaunchSlackUs = 10000;
 // pages than that one, 500 us of them on a virtual machine.
 constexpr double kOverheadLeastUs = 2000;
 constexpr double kOverheadLimitUs = 5000;
+// Some drivers write their caches in the background.
+constexpr std::chrono::milliseconds kLateWrite{500};
 
-double used_us(int who) {
-  rusage usage{};
-  getrusage(who, &usage);
-  const auto us = [](const timeval& t) { return 1e6 * static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec); };
-  return us(usage.ru_utime) + us(usage.ru_stime);
+// "gemm 8-8-1-goffs0" of .../gemm/8-8-1-goffs0/gemm.so.
+std::string function_of(const std::filesystem::path& file) {
+  return file.stem().string() + " " + file.parent_path().filename().string();
 }
 
-// The time of this process and of those that it started and waited for, as drivers do for a linker.
-double processor_time_us() { return used_us(RUSAGE_SELF) + used_us(RUSAGE_CHILDREN); }
+}  // namespace
 
-std::string cache_directory(const Environment& caches) {
-  for (const auto& [name, value] : caches) {
+std::string cache_directory(const Target& target) {
+  for (const auto& [name, value] : builder_platform_of(target).caches) {
     const char* const directory = value.empty() ? std::getenv(name.c_str()) : nullptr;
     if (directory) return directory;
   }
   return {};
 }
 
-}  // namespace
+std::string compiled_extension(const Target& target) { return platform_of(target).unpacks_programs ? ".so" : ""; }
 
-CompileWatch::CompileWatch(const Target& target, double overhead_us)
-    : evidence_(builder_platform_of(target).evidence),
-      directory_(cache_directory(builder_platform_of(target).caches)),
+CompileWatch::CompileWatch(const Target& target, Control control, double overhead_us)
+    : control_(std::move(control)),
+      directory_(cache_directory(target)),
+      extension_(compiled_extension(target)),
       overhead_us_(overhead_us) {}
 
 void CompileWatch::begin() {
-  if (evidence_ == Evidence::files) functions_ = find_functions();
-  start_us_ = processor_time_us();
+  known_ = signs_now(directory_);
+  // A library that another program's load brought in tells nothing any more.
+  for (const std::string& library : known_.libraries) control_.libraries.erase(library);
+  start_us_ = known_.processor_us;
 }
 
 double CompileWatch::took_us(double wall_us) const {
-  return evidence_ == Evidence::cpu_time ? processor_time_us() - start_us_ : wall_us;
+  return control_.in_process ? processor_time_us() - start_us_ : wall_us;
 }
 
-void CompileWatch::loaded(double wall_us, std::size_t functions) {
-  const std::size_t before = functions_.size();
-  if (evidence_ == Evidence::files) functions_ = find_functions();
-  const std::size_t unpacked = functions_.size() - before;
-  // A driver that unpacks nothing keeps its functions elsewhere: its files tell nothing.
-  if (evidence_ == Evidence::files && unpacked == 0) evidence_ = Evidence::wall_time;
-  if (evidence_ == Evidence::files && functions > 0 && unpacked > functions) {
-    compiled_ = "loading compiled " + std::to_string(unpacked - functions) + " functions";
+void CompileWatch::loaded(double wall_us, std::size_t kernels, std::size_t functions) {
+  const double took = took_us(wall_us);
+  if (!extension_.empty()) {
+    const Signs now = signs_now(directory_);
+    const std::size_t unpacked = with_extension(since(known_, now).files, extension_).size();
+    // A driver that unpacks nothing keeps its functions elsewhere: its files tell nothing.
+    control_.files = unpacked > 0;
+    if (functions > 0 && unpacked > functions) {
+      compiled_ = "loading compiled " + std::to_string(unpacked - functions) + " functions";
+    }
+    known_.files = now.files;
   }
-  limit("loading", took_us(wall_us), kLoadLimitUs);
+  look("loading");
+  limit("loading", took, kLoadLimitUs + kFurtherKernelUs * static_cast<double>(std::max<std::size_t>(kernels, 1) - 1));
 }
 
 void CompileWatch::launched(const std::string& what, const Timing& judged) {
-  look_for_functions(what);
+  look(what);
   limit(what, judged.first_us,
         judged.steady_us + std::min((kFirstLaunchRatio - 1) * judged.steady_us, kFirstLaunchSlackUs) +
             std::clamp(overhead_us_, kOverheadLeastUs, kOverheadLimitUs));
@@ -92,32 +102,31 @@ Result<Timing> CompileWatch::time(const std::string& what, std::size_t runs, con
   return timing(times);
 }
 
-std::string CompileWatch::verdict() {
-  look_for_functions("a later launch");
-  return evidence_ == Evidence::files ? compiled_ : overrun_;
+Verdict CompileWatch::verdict() {
+  const bool late = control_.files && extension_.empty() && !overrun_.empty() && compiled_.empty();
+  if (late) std::this_thread::sleep_for(kLateWrite);
+  look("a later launch");
+  const char* sign = control_.in_process ? "processor time" : "time on the clock, for want of a better sign";
+  if (control_.children) sign = "child processes";
+  if (!control_.libraries.empty()) sign = "libraries";
+  if (control_.files) sign = "files in the driver's cache";
+  return {has_signs() || !compiled_.empty() ? compiled_ : overrun_, sign};
 }
 
-// "gemm 8-8-1-goffs0" of .../gemm/8-8-1-goffs0/gemm.so.
-std::set<std::string> CompileWatch::find_functions() const {
-  namespace fs = std::filesystem;
-  std::set<std::string> found;
-  std::error_code error;
-  for (fs::recursive_directory_iterator file(directory_, error), end; !error && file != end; file.increment(error)) {
-    const fs::path& path = file->path();
-    if (path.extension() != ".so") continue;
-    const fs::path shape = path.parent_path();
-    // With the program's place in the directory, as the one that does nothing may have a function of the same name.
-    found.insert(path.stem().string() + " " + shape.filename().string() + " of " + shape.parent_path().string());
+void CompileWatch::look(const std::string& what) {
+  if (!compiled_.empty() || !has_signs()) return;
+  const Signs fresh = since(known_, signs_now(directory_));
+  const std::vector<std::string> files = with_extension(fresh.files, extension_);
+  const auto library = std::find_if(fresh.libraries.begin(), fresh.libraries.end(),
+                                    [&](const std::string& name) { return control_.libraries.count(name) > 0; });
+  if (control_.files && !files.empty()) {
+    compiled_ = what + (extension_.empty() ? " wrote into the driver's cache, as a compilation does"
+                                           : " compiled the function " + function_of(files.front()));
+  } else if (library != fresh.libraries.end()) {
+    compiled_ = what + " loaded " + *library + ", as a compilation does";
+  } else if (control_.children && fresh.has_children()) {
+    compiled_ = what + " started a process, as a compilation does";
   }
-  return found;
-}
-
-void CompileWatch::look_for_functions(const std::string& what) {
-  if (evidence_ != Evidence::files || !compiled_.empty()) return;
-  const std::set<std::string> now = find_functions();
-  const auto is_new = [&](const std::string& function) { return functions_.count(function) == 0; };
-  const auto made = std::find_if(now.begin(), now.end(), is_new);
-  if (made != now.end()) compiled_ = what + " compiled the function " + made->substr(0, made->rfind(" of "));
 }
 
 void CompileWatch::limit(const std::string& what, double us, double limit_us) {
@@ -125,7 +134,7 @@ void CompileWatch::limit(const std::string& what, double us, double limit_us) {
   overrun_us_ = us - limit_us;
   std::ostringstream text;
   text << std::fixed << std::setprecision(0) << what << " took " << us << " us"
-       << (evidence_ == Evidence::cpu_time ? " of processor time" : "") << ", and " << limit_us << " us is the limit";
+       << (control_.in_process ? " of processor time" : "") << ", and " << limit_us << " us is the limit";
   overrun_ = text.str();
 }
 

@@ -14,8 +14,8 @@ struct EntryProof {
   const Library& library;  // serves this entry and nothing else
   CompileWatch& watch;
   cache::Proof& proof;
-  std::string remark;    // for the proof's note
-  std::string compiles;  // why it is not JIT-free; empty when it is
+  std::string remark;  // for the proof's note
+  Verdict verdict;
 
   void loaded(const Explanation& explanation);
 

@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <iomanip>
+#include <set>
 #include <sstream>
 
 namespace clbake::builder::prove {
@@ -160,7 +161,7 @@ Status prove_variant(EntryProof& entry) {
        << large->steady_us << " us";
   entry.remark = text.str();
   const Status edges = check_edges(entry);
-  entry.compiles = entry.watch.verdict();
+  entry.verdict = entry.watch.verdict();
   return edges;
 }
 
@@ -204,9 +205,10 @@ std::string note_of(const cache::Entry& entry, const EntryProof& made, const Ove
   }
   if (entry.form != cache::Form::native) {
     parts.emplace_back("the driver keeps an intermediate language, which it compiles at every load");
-  } else if (!made.compiles.empty()) {
-    parts.push_back("not JIT-free: " + made.compiles);
+  } else if (!made.verdict.compiled.empty()) {
+    parts.push_back("not JIT-free: " + made.verdict.compiled);
   }
+  if (entry.form == cache::Form::native) parts.push_back("judged by " + made.verdict.judged_by);
   std::string note;
   for (const std::string& part : parts) note += (note.empty() || part.empty() ? "" : "; ") + part;
   return note;
@@ -215,7 +217,7 @@ std::string note_of(const cache::Entry& entry, const EntryProof& made, const Ove
 // The entry alone, so that no other form of it can serve in its place. The worker's own file serves when the entry is
 // the only one in it; else its bytes are encoded once more, in memory.
 Status prove_alone(const Job& job, const Bundle& file, cache::Entry& entry, const Device& device,
-                   const Session& session, const Overhead& overhead) {
+                   const Session& session, const Overhead& overhead, const Control& control) {
   Result<Bundle> bundle = file;
   cache::Bytes alone;
   if (job.entries.size() > 1) {
@@ -230,7 +232,7 @@ Status prove_alone(const Job& job, const Bundle& file, cache::Entry& entry, cons
   options.only_build = true;  // the first launch is what is to be timed
   const Result<Library> library = Library::create(session.context(), device.id, {*bundle}, options);
   if (!library) return library.status();
-  CompileWatch watch(device.target, overhead.first_us);
+  CompileWatch watch(device.target, control, overhead.first_us);
   cache::Proof proof;
   proof.tools = entry.proof.tools;
   proof.specialisations = entry.proof.specialisations;
@@ -240,7 +242,7 @@ Status prove_alone(const Job& job, const Bundle& file, cache::Entry& entry, cons
   const Status proven = job.variant.is_program() ? prove_program(made) : prove_variant(made);
   if (!proven) return proven;
   proof.proven = true;
-  proof.jit_free = entry.form == cache::Form::native && made.compiles.empty();
+  proof.jit_free = entry.form == cache::Form::native && made.verdict.compiled.empty();
   proof.note = note_of(entry, made, overhead);
   entry.proof = std::move(proof);
   return {};
@@ -252,7 +254,9 @@ void EntryProof::loaded(const Explanation& explanation) {
   proof.create_us = static_cast<float>(explanation.create_us);
   proof.build_us = static_cast<float>(explanation.build_us);
   proof.kernel_us = static_cast<float>(explanation.kernel_us);
-  watch.loaded(proof.load_us(), proof.specialisations.size());
+  std::set<std::string> kernels;
+  for (const cache::Launch& launch : job.variant.launches) kernels.insert(launch.kernel_name);
+  watch.loaded(proof.load_us(), kernels.size(), proof.specialisations.size());
 }
 
 void EntryProof::checked(double error, double tolerance) {
@@ -263,7 +267,8 @@ void EntryProof::checked(double error, double tolerance) {
   proof.tolerance = static_cast<float>(tolerance);
 }
 
-Status prove_job(const std::string& path, const std::string& overhead_path, const std::string& output) {
+Status prove_job(const std::string& path, const std::string& overhead_path, const std::string& control_path,
+                 const std::string& output) {
   Result<Job> job = read_job(path);
   if (!job) return job.status();
   if (job->entries.empty()) return {Code::no_entry, path + ": nothing was compiled"};
@@ -275,8 +280,9 @@ Status prove_job(const std::string& path, const std::string& overhead_path, cons
   if (!session) return session.status();
   const Result<Overhead> overhead = measure_overhead(overhead_path, *device, *session);
   if (!overhead) return overhead.status().within("a kernel that does nothing");
+  const Control control = read_control(control_path);
   for (cache::Entry& entry : job->entries) {
-    const Status proven = prove_alone(*job, *file, entry, *device, *session, *overhead);
+    const Status proven = prove_alone(*job, *file, entry, *device, *session, *overhead, control);
     if (!proven) return proven;
   }
   return write_proofs(output, std::move(*job));

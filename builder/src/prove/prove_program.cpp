@@ -141,7 +141,7 @@ Status prove_program(EntryProof& entry) {
     entry.proof.first_us = static_cast<float>(timing->first_us);
     entry.proof.steady_us = static_cast<float>(timing->steady_us);
   }
-  entry.compiles = entry.watch.verdict();  // before the build from source
+  entry.verdict = entry.watch.verdict();  // before the build from source
   return compare_with_source(all, entry);
 }
 

@@ -6,6 +6,7 @@
 #include <clbake/builder/process.hpp>
 #include <clbake/builder/scratch.hpp>
 #include "prove/proofs.hpp"
+#include "prove/signs.hpp"
 
 #include <boost/test/unit_test.hpp>
 #include <csignal>
@@ -16,6 +17,7 @@ namespace clbake::builder::test {
 using namespace process;
 namespace {
 
+using tests::device;
 using tests::on_pocl;
 using tests::reference_job;
 
@@ -29,6 +31,24 @@ struct Outcome {
   Job job;
 };
 
+// `clbake worker control`.
+prove::Control signs_of_a_compilation(const Target& target) {
+  const Result<ScratchDirectory> files = ScratchDirectory::create();
+  const Result<ScratchDirectory> cache = ScratchDirectory::create();
+  BOOST_REQUIRE(files.ok() && cache.ok());
+  const std::string input = files->path() + "/in", output = files->path() + "/out";
+  BOOST_REQUIRE(write_job(input, prove::overhead_job(target)).ok());
+  Command command;
+  command.arguments = {CLBAKE_COMMAND, "worker", "control", input, output};
+  command.environment = driver_cache_environment(cache->path());
+  command.log = files->path() + "/log";
+  const std::atomic<bool> never{false};
+  const Result<Exit> exit = run(command, kTimeout, never);
+  BOOST_REQUIRE(exit.ok());
+  BOOST_REQUIRE(exit->ok());
+  return prove::read_control(output);
+}
+
 // `clbake worker VERB` on a job.
 Outcome work(const std::string& verb, const Job& job) {
   const Result<ScratchDirectory> files = ScratchDirectory::create();
@@ -41,8 +61,11 @@ Outcome work(const std::string& verb, const Job& job) {
   commands[0].arguments = {CLBAKE_COMMAND, "worker", verb, input, output};
   if (verb == "prove") {
     static const Job nothing = work("compile", prove::overhead_job(job.target)).job;
+    static const prove::Control control = signs_of_a_compilation(job.target);
     BOOST_REQUIRE(write_job(files->path() + "/nothing", nothing).ok());
-    commands[0].arguments.insert(commands[0].arguments.end() - 1, files->path() + "/nothing");
+    BOOST_REQUIRE(prove::write_control(files->path() + "/control", control).ok());
+    commands[0].arguments.insert(commands[0].arguments.end() - 1,
+                                 {files->path() + "/nothing", files->path() + "/control"});
   }
   commands[0].environment = driver_cache_environment(cache->path());
   commands[0].log = files->path() + "/log";
@@ -91,6 +114,24 @@ BOOST_AUTO_TEST_CASE(APlainBinaryStillCompilesAtItsFirstLaunch) {
   BOOST_TEST(!proof.jit_free);
   BOOST_TEST(contains(proof.note, "not JIT-free: the first launch compiled the function clbake_gemm 8-8-1"),
              proof.note);
+}
+
+BOOST_AUTO_TEST_CASE(ACompilationLeavesSigns) {
+  const prove::Control control = signs_of_a_compilation(reference_job().target);
+  if (on_pocl()) {
+    BOOST_TEST(control.files);
+    BOOST_TEST(control.children);  // the linker
+  }
+  const bool writes_files = device().target.platform_name == "rusticl";
+  if (writes_files) BOOST_TEST(control.files);
+  BOOST_TEST((control.files || !control.libraries.empty() || control.children || control.in_process));
+}
+
+BOOST_AUTO_TEST_CASE(TheNoteNamesTheSign) {
+  if (!on_pocl()) return;
+  const Outcome outcome = work("prove", compiled("compile"));
+  const std::string note = outcome.job.entries.at(0).proof.note;
+  BOOST_TEST(contains(note, "judged by files in the driver's cache"), note);
 }
 
 BOOST_AUTO_TEST_CASE(DefectsOfAKernelAreFound) {

@@ -34,8 +34,15 @@ namespace clbake::builder::prove {
 
 // Proves, in a process with empty driver caches: loads each entry of the bundle `job` (one variant), watches
 // whether the driver compiles at its first launches in both grid classes, checks the numbers (edge sizes, guards, NaN),
-// and writes the proofs to `output`. `overhead` is a compiled job whose kernel does nothing, of the same target; "-":
-// none is needed. Fails with wrong_result, or the reason why an entry would not load.
-Status prove_job(const std::string& job, const std::string& overhead, const std::string& output);
+// and writes the proofs to `output`. `overhead` is a compiled job whose kernel does nothing, of the same target, and
+// `control` the file of compile_on_purpose; without it times alone are judged. Fails with wrong_result, or the reason
+// why an entry would not load.
+Status prove_job(const std::string& job, const std::string& overhead, const std::string& control,
+                 const std::string& output);
+
+// Compiles the job's program from its source in a process with empty driver caches, launches it, and writes to `output`
+// which signs of a compilation that left: files in the driver's cache, libraries, child processes, processor time.
+// Fails as the driver does, or with io.
+Status compile_on_purpose(const std::string& job, const std::string& output);
 
 }  // namespace clbake::builder::prove

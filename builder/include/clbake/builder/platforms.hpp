@@ -9,19 +9,10 @@
 
 namespace clbake::builder::process {
 
-// The sign by which a proof knows that the driver compiles.
-enum class Evidence {
-  files,      // every function that it compiles becomes a file in its cache directory
-  cpu_time,   // the compiler runs in the process: the processor time of the process, which others' work does not
-              // lengthen
-  wall_time,  // unknown: the time on the clock, which a busy machine lengthens
-};
-
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
 struct BuilderPlatform {
   PlatformId id;
-  Evidence evidence;       // of a compilation, in a proof
   Environment caches;      // variables that turn the driver's cache on, in the directory that stands for an empty value
   const char* alias = "";  // another name for the platform in SPECs
   bool is_cpu = false;     // a device that does not tell its type is a CPU

@@ -1,0 +1,147 @@
+#include "prove/signs.hpp"
+
+#include <clbake/cache/writer.hpp>
+
+#include "process/text_file.hpp"
+
+#include <link.h>
+#include <sys/resource.h>
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace clbake::builder::prove {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uintmax_t kControlBytes = 1 << 16;  // far more than any has
+constexpr const char* kFiles = "files";
+constexpr const char* kLibrary = "library ";
+constexpr const char* kChildren = "children";
+constexpr const char* kInProcess = "in-process";
+
+rusage usage_of(int who) {
+  rusage usage{};
+  getrusage(who, &usage);
+  return usage;
+}
+
+double used_us(const rusage& usage) {
+  const auto us = [](const timeval& t) { return 1e6 * static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec); };
+  return us(usage.ru_utime) + us(usage.ru_stime);
+}
+
+// Files that come and go while they are listed are passed over.
+std::map<std::string, std::uintmax_t> files_in(const std::string& directory) {
+  std::map<std::string, std::uintmax_t> files;
+  std::error_code error;
+  for (fs::recursive_directory_iterator file(directory, error), end; !error && file != end; file.increment(error)) {
+    std::error_code gone;
+    const std::uintmax_t bytes = file->is_regular_file(gone) ? file->file_size(gone) : 0;
+    if (!gone && file->is_regular_file(gone)) files[file->path().string()] = bytes;
+  }
+  return files;
+}
+
+std::set<std::string> loaded_libraries(const std::string& directory) {
+  std::set<std::string> paths;
+  const auto add = [](dl_phdr_info* info, std::size_t, void* to) {
+    static_cast<std::set<std::string>*>(to)->insert(info->dlpi_name);
+    return 0;
+  };
+  dl_iterate_phdr(add, &paths);
+  std::set<std::string> names;
+  for (const std::string& path : paths) {
+    const bool in_cache = !directory.empty() && path.rfind(directory, 0) == 0;
+    if (!path.empty() && !in_cache) names.insert(fs::path(path).filename().string());
+  }
+  return names;
+}
+
+// Of any thread of this process.
+std::set<pid_t> running_children() {
+  std::set<pid_t> children;
+  std::error_code error;
+  for (fs::directory_iterator task("/proc/self/task", error), end; !error && task != end; task.increment(error)) {
+    std::ifstream list(task->path() / "children");
+    for (pid_t child = 0; list >> child;) children.insert(child);
+  }
+  return children;
+}
+
+}  // namespace
+
+Signs signs_now(const std::string& directory) {
+  Signs signs;
+  if (!directory.empty()) signs.files = files_in(directory);
+  signs.libraries = loaded_libraries(directory);
+  signs.children = running_children();
+  const rusage ended = usage_of(RUSAGE_CHILDREN);
+  signs.ended = ended.ru_minflt + ended.ru_majflt;
+  signs.processor_us = processor_time_us();
+  signs.clock_us =
+      std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  return signs;
+}
+
+double processor_time_us() { return used_us(usage_of(RUSAGE_SELF)) + used_us(usage_of(RUSAGE_CHILDREN)); }
+
+std::vector<std::string> with_extension(const std::map<std::string, std::uintmax_t>& files,
+                                        const std::string& extension) {
+  std::vector<std::string> paths;
+  for (const auto& [path, bytes] : files) {
+    if (extension.empty() || fs::path(path).extension() == extension) paths.push_back(path);
+  }
+  return paths;
+}
+
+Signs since(const Signs& before, const Signs& now) {
+  Signs fresh;
+  std::set_difference(now.files.begin(), now.files.end(), before.files.begin(), before.files.end(),
+                      std::inserter(fresh.files, fresh.files.end()));
+  std::set_difference(now.libraries.begin(), now.libraries.end(), before.libraries.begin(), before.libraries.end(),
+                      std::inserter(fresh.libraries, fresh.libraries.end()));
+  std::set_difference(now.children.begin(), now.children.end(), before.children.begin(), before.children.end(),
+                      std::inserter(fresh.children, fresh.children.end()));
+  fresh.ended = now.ended - before.ended;
+  fresh.processor_us = now.processor_us - before.processor_us;
+  fresh.clock_us = now.clock_us - before.clock_us;
+  return fresh;
+}
+
+Control control_of(const Signs& on_purpose, const std::string& extension) {
+  Control control;
+  control.files = !with_extension(on_purpose.files, extension).empty();
+  control.libraries = on_purpose.libraries;
+  control.children = on_purpose.has_children();
+  control.in_process = 2 * on_purpose.processor_us > on_purpose.clock_us;
+  return control;
+}
+
+Status write_control(const std::string& path, const Control& control) {
+  std::string text;
+  if (control.files) text += std::string(kFiles) + "\n";
+  for (const std::string& library : control.libraries) text += kLibrary + library + "\n";
+  if (control.children) text += std::string(kChildren) + "\n";
+  if (control.in_process) text += std::string(kInProcess) + "\n";
+  return cache::write_file(path, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+}
+
+Control read_control(const std::string& path) {
+  Control control;
+  const Result<std::string> text = process::read_text_file(path, kControlBytes);
+  if (!text) return control;
+  std::istringstream lines(*text);
+  for (std::string line; std::getline(lines, line);) {
+    control.files = control.files || line == kFiles;
+    control.children = control.children || line == kChildren;
+    control.in_process = control.in_process || line == kInProcess;
+    if (line.rfind(kLibrary, 0) == 0) control.libraries.insert(line.substr(std::string(kLibrary).size()));
+  }
+  return control;
+}
+
+}  // namespace clbake::builder::prove
