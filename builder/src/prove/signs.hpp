@@ -20,7 +20,6 @@ struct Signs {
   std::set<pid_t> children;                     // that run
   std::int64_t ended = 0;                       // page faults of children that have ended: each has some
   double processor_us = 0;                      // of this process and of children that have ended
-  double clock_us = 0;
 
   bool has_children() const { return !children.empty() || ended > 0; }
 };
@@ -34,7 +33,7 @@ double processor_time_us();
 std::vector<std::string> with_extension(const std::map<std::string, std::uintmax_t>& files,
                                         const std::string& extension);
 
-// Those that came up in between: files that are new or have another size, new libraries and children, the times.
+// Those that came up in between: files that are new or have another size, new libraries and children, the time.
 Signs since(const Signs& before, const Signs& now);
 
 // The signs that a compilation by a driver leaves, as a process saw them that compiled on purpose. Only these can tell
@@ -43,7 +42,7 @@ struct Control {
   bool files = false;
   std::set<std::string> libraries;
   bool children = false;
-  bool in_process = false;  // the compiler runs in the process: its processor time counts
+  bool in_process = false;  // it takes processor time of the process, enough to be seen
 };
 
 // `on_purpose`: the signs of a compilation. `extension`: of the files that count; empty: all.
