@@ -4,13 +4,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace clbake::cache {
 namespace {
 
 using Words = std::array<std::uint64_t, 8>;
-
-constexpr std::size_t kBlock = 128;  // bytes
 
 constexpr Words kStart = {0x6A09E667F3BCC908, 0xBB67AE8584CAA73B, 0x3C6EF372FE94F82B, 0xA54FF53A5F1D36F1,
                           0x510E527FADE682D1, 0x9B05688C2B3E6C1F, 0x1F83D9ABFB41BD6B, 0x5BE0CD19137E2179};
@@ -25,48 +24,84 @@ constexpr std::uint8_t kOrder[10][16] = {
 
 std::uint64_t rotated(std::uint64_t word, int right) { return word >> right | word << (64 - right); }
 
-void mix(std::uint64_t* v, int a, int b, int c, int d, std::uint64_t x, std::uint64_t y) {
-  v[a] += v[b] + x;
-  v[d] = rotated(v[d] ^ v[a], 32);
-  v[c] += v[d];
-  v[b] = rotated(v[b] ^ v[c], 24);
-  v[a] += v[b] + y;
-  v[d] = rotated(v[d] ^ v[a], 16);
-  v[c] += v[d];
-  v[b] = rotated(v[b] ^ v[c], 63);
+// The words by value, so that they stay in registers.
+inline void mix(std::uint64_t& a, std::uint64_t& b, std::uint64_t& c, std::uint64_t& d, std::uint64_t x,
+                std::uint64_t y) {
+  a += b + x;
+  d = rotated(d ^ a, 32);
+  c += d;
+  b = rotated(b ^ c, 24);
+  a += b + y;
+  d = rotated(d ^ a, 16);
+  c += d;
+  b = rotated(b ^ c, 63);
 }
 
-// `end`: bytes up to the end of this block.
-void add_block(Words& state, const std::uint8_t* block, std::uint64_t end, bool is_last) {
-  std::uint64_t v[16], word[16];
-  std::copy(state.begin(), state.end(), v);
-  std::copy(kStart.begin(), kStart.end(), v + 8);
-  v[12] ^= end;
-  if (is_last) v[14] = ~v[14];
-  for (int i = 0; i < 16; ++i) word[i] = load64(block + 8 * i);
-  for (int round = 0; round < 12; ++round) {
-    const std::uint8_t* s = kOrder[round % 10];
-    for (int i = 0; i < 4; ++i) mix(v, i, 4 + i, 8 + i, 12 + i, word[s[2 * i]], word[s[2 * i + 1]]);
-    for (int i = 0; i < 4; ++i) {
-      mix(v, i, 4 + (i + 1) % 4, 8 + (i + 2) % 4, 12 + (i + 3) % 4, word[s[8 + 2 * i]], word[s[9 + 2 * i]]);
-    }
-  }
-  for (int i = 0; i < 8; ++i) state[i] ^= v[i] ^ v[8 + i];
+// The order is a constant here, so that nothing is looked up: this takes half of the time.
+template <std::size_t number>
+inline void mix_round(std::uint64_t* v, const std::uint64_t* word) {
+  constexpr const std::uint8_t* s = kOrder[number % 10];
+  mix(v[0], v[4], v[8], v[12], word[s[0]], word[s[1]]);
+  mix(v[1], v[5], v[9], v[13], word[s[2]], word[s[3]]);
+  mix(v[2], v[6], v[10], v[14], word[s[4]], word[s[5]]);
+  mix(v[3], v[7], v[11], v[15], word[s[6]], word[s[7]]);
+  mix(v[0], v[5], v[10], v[15], word[s[8]], word[s[9]]);
+  mix(v[1], v[6], v[11], v[12], word[s[10]], word[s[11]]);
+  mix(v[2], v[7], v[8], v[13], word[s[12]], word[s[13]]);
+  mix(v[3], v[4], v[9], v[14], word[s[14]], word[s[15]]);
+}
+
+template <std::size_t... numbers>
+inline void mix_rounds(std::uint64_t* v, const std::uint64_t* word, std::index_sequence<numbers...>) {
+  (mix_round<numbers>(v, word), ...);
 }
 
 }  // namespace
 
-ContentDigest blake2b_256(ByteView bytes) {
+Blake2b::Blake2b() : state_(kStart) { state_[0] ^= 0x01010000 ^ ContentDigest().size(); }
+
+void Blake2b::add_block(const std::uint8_t* block, bool is_last) {
+  std::uint64_t v[16], word[16];
+  std::copy(state_.begin(), state_.end(), v);
+  std::copy(kStart.begin(), kStart.end(), v + 8);
+  v[12] ^= bytes_;  // up to the end of this block
+  if (is_last) v[14] = ~v[14];
+  for (std::size_t i = 0; i < 16; ++i) word[i] = load64(block + 8 * i);
+  mix_rounds(v, word, std::make_index_sequence<12>());
+  for (std::size_t i = 0; i < 8; ++i) state_[i] ^= v[i] ^ v[8 + i];
+}
+
+void Blake2b::add(ByteView bytes) {
+  while (bytes.size > 0) {
+    if (waiting_bytes_ == kBlock) {
+      bytes_ += kBlock;
+      add_block(waiting_, false);
+      waiting_bytes_ = 0;
+    }
+    for (; waiting_bytes_ == 0 && bytes.size > kBlock; bytes = {bytes.data + kBlock, bytes.size - kBlock}) {
+      bytes_ += kBlock;
+      add_block(bytes.data, false);
+    }
+    const std::size_t taken = std::min(bytes.size, kBlock - waiting_bytes_);
+    std::memcpy(waiting_ + waiting_bytes_, bytes.data, taken);
+    waiting_bytes_ += taken;
+    bytes = {bytes.data + taken, bytes.size - taken};
+  }
+}
+
+ContentDigest Blake2b::digest() {
+  std::memset(waiting_ + waiting_bytes_, 0, kBlock - waiting_bytes_);
+  bytes_ += waiting_bytes_;
+  add_block(waiting_, true);
   ContentDigest digest;
-  Words state = kStart;
-  state[0] ^= 0x01010000 ^ digest.size();
-  std::size_t done = 0;
-  for (; bytes.size - done > kBlock; done += kBlock) add_block(state, bytes.data + done, done + kBlock, false);
-  std::uint8_t last[kBlock] = {};
-  if (bytes.size > done) std::memcpy(last, bytes.data + done, bytes.size - done);
-  add_block(state, last, bytes.size, true);
-  std::memcpy(digest.data(), state.data(), digest.size());
+  std::memcpy(digest.data(), state_.data(), digest.size());
   return digest;
+}
+
+ContentDigest blake2b_256(ByteView bytes) {
+  Blake2b hash;
+  hash.add(bytes);
+  return hash.digest();
 }
 
 }  // namespace clbake::cache

@@ -1,6 +1,7 @@
 // Our digest against values of RFC 7693's algorithm that other implementations gave.
 #include <clbake/cache/blake2b.hpp>
 
+#include <algorithm>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 #include <string>
@@ -39,6 +40,19 @@ std::string hexadecimal(const cache::ContentDigest& digest) {
 }
 
 }  // namespace
+
+BOOST_DATA_TEST_CASE(DigestOfPiecesIsThatOfTheWhole, data::make(known), one) {
+  cache::Bytes bytes(one.size);
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(i);
+  cache::Blake2b hash;
+  std::size_t size = 1;
+  for (std::size_t at = 0; at < bytes.size(); size = size % 200 + 37) {
+    const std::size_t piece = std::min(size, bytes.size() - at);
+    hash.add({bytes.data() + at, piece});
+    at += piece;
+  }
+  BOOST_TEST(hexadecimal(hash.digest()) == one.digest);
+}
 
 BOOST_DATA_TEST_CASE(DigestIsThatOfOtherImplementations, data::make(known), one) {
   cache::Bytes bytes(one.size);

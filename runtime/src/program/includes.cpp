@@ -27,6 +27,7 @@ std::optional<std::string> read_file(const std::string& path) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), std::fclose);
   if (!file) return std::nullopt;
   std::string text;
+  text.reserve(std::min(static_cast<std::size_t>(info.st_size), kMostBytes));
   char part[16384];
   for (std::size_t size = 1; size > 0 && text.size() <= kMostBytes;) {
     size = std::fread(part, 1, sizeof part, file.get());
@@ -68,23 +69,114 @@ bool includes_otherwise(const std::string& option) {
 
 // ---- Directives ----
 
-// A backslash at the end of a line continues it.
-std::string with_joined_lines(std::string_view text) {
-  std::string lines;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find("\\\n", begin), text.size());
-    lines.append(text.substr(begin, end - begin));
-    begin = end + 2;
+// Characters that a search for directives stops at, inside of a line.
+struct Stops {
+  constexpr Stops() : stops() {
+    for (const char c : {'\n', '/', '"', '\''}) stops[static_cast<unsigned char>(c)] = true;
   }
-  return lines;
-}
+  bool stops[256];
+};
+constexpr Stops kStops;
 
-// Saves most programs the rest.
+// Reads the directives of a text one by one, in one pass, as texts may have megabytes.
+class DirectiveReader {
+ public:
+  explicit DirectiveReader(std::string_view text) : text_(text) {}
+
+  // The next directive without comments, its continued lines joined; false at the end.
+  bool next(Directive& directive) {
+    while (at_ < text_.size()) {
+      const char c = text_[at_];
+      if (c == '\n') {
+        begins_line_ = true;
+        ++at_;
+      } else if (c == '/' && skip_comment()) {
+      } else if (c == '"' || c == '\'') {
+        begins_line_ = false;
+        skip_quoted();
+      } else if (std::string_view(kBlanks).find(c) != std::string_view::npos) {
+        ++at_;
+      } else {
+        const bool may_be_mark = begins_line_ && (c == '#' || c == '%' || c == '?');
+        if (may_be_mark && read_line(directive)) return true;
+        begins_line_ = false;
+        for (++at_; at_ < text_.size() && !kStops.stops[static_cast<unsigned char>(text_[at_])];) ++at_;
+      }
+    }
+    return false;
+  }
+
+ private:
+  bool is_at(std::string_view what) const { return text_.compare(at_, what.size(), what) == 0; }
+
+  // The place of the next line that does not continue this one, less its end.
+  std::size_t line_end(std::size_t from) const {
+    std::size_t end = from;
+    while (true) {
+      end = std::min(text_.find('\n', end), text_.size());
+      std::size_t last = end;
+      while (last > from && std::string_view(kBlanks).find(text_[last - 1]) != std::string_view::npos) --last;
+      if (end == text_.size() || last == from || text_[last - 1] != '\\') return end;
+      ++end;
+    }
+  }
+
+  bool skip_comment() {
+    const bool is_line = is_at("//");
+    if (!is_line && !is_at("/*")) return false;
+    const std::size_t end = is_line ? line_end(at_) : text_.find("*/", at_ + 2);
+    at_ = is_line ? end : std::min(end, text_.size() - 2) + 2;
+    return true;
+  }
+
+  void skip_quoted() {
+    const char quote = text_[at_];
+    for (++at_; at_ < text_.size() && text_[at_] != quote && text_[at_] != '\n'; ++at_) {
+      if (text_[at_] == '\\') ++at_;
+    }
+    if (at_ < text_.size() && text_[at_] == quote) ++at_;
+    at_ = std::min(at_, text_.size());
+  }
+
+  // The logical line from here on, if it is a directive.
+  bool read_line(Directive& directive) {
+    const std::size_t begin = at_;
+    std::string line;
+    for (std::size_t end = line_end(at_); at_ < end;) {
+      const std::size_t from = at_;
+      if (text_[at_] == '/' && skip_comment()) {
+        line += ' ';
+        if (at_ > end) end = line_end(at_);  // the comment had more lines
+      } else if (text_[at_] == '"' || text_[at_] == '\'') {
+        skip_quoted();
+        line += text_.substr(from, at_ - from);
+      } else if (text_[at_] == '\\' && is_splice()) {
+        at_ = text_.find('\n', at_) + 1;
+      } else {
+        line += text_[at_++];
+      }
+    }
+    directive = directive_of(line);
+    if (!directive.word.empty()) return true;
+    at_ = begin;
+    return false;
+  }
+
+  // A backslash with nothing but blanks behind it in its line.
+  bool is_splice() const {
+    const std::size_t behind = text_.find_first_not_of(kBlanks, at_ + 1);
+    return behind != std::string_view::npos && text_[behind] == '\n';
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  bool begins_line_ = true;
+};
+
+// Saves most programs the rest. A word may be cut by a line that continues.
 bool may_include(std::string_view text) {
-  std::string joined;
-  if (text.find("\\\n") != std::string_view::npos) text = joined = with_joined_lines(text);
   const auto has = [&](std::string_view word) { return text.find(word) != std::string_view::npos; };
-  return has("include") || has("import") || has("embed");
+  return has("include") || has("import") || has("embed") || has("\\\n");
 }
 
 // The names in __has_include(...), which only asks for a file.
@@ -139,12 +231,9 @@ class Scanner {
   };
 
   void scan(const Includer& includer, std::string_view text) {
-    const std::string lines = with_joined_lines(without_comments(text));
     std::vector<std::string> found;
-    for (std::size_t begin = 0; begin < lines.size();) {
-      const std::size_t end = std::min(lines.find('\n', begin), lines.size());
-      Directive directive = directive_of(std::string_view(lines).substr(begin, end - begin));
-      begin = end + 1;
+    DirectiveReader reader(text);
+    for (Directive directive; reader.next(directive);) {
       const std::string& word = directive.word;
       if (word == "define") macros_.define(directive.rest);
       if (word == "if" || word == "elif") add_asked_for(directive.rest, found);
@@ -184,16 +273,16 @@ class Scanner {
   Result<bool> add_file(const std::string& name, const std::string& path) {
     std::optional<std::string> text = read_file(path);
     if (!text) return false;
-    const auto [known, is_new] = files_.emplace(name, *text);
+    bytes_ += text->size();
+    const auto [known, is_new] = files_.try_emplace(name, std::move(*text));  // left as it is unless it is new
     if (!is_new && known->second != *text) {
       return {Argument::other, "'" + name + "' to include may be either of two different files, one of them " + path};
     }
-    bytes_ += text->size();
     if (files_.size() > kMostFiles || bytes_ > kMostBytes) {
       return {Argument::other, "the files to include are too many or too large: more than 4096, or 64 MiB"};
     }
     const Includer file{folder_of(name), path.find('/') == std::string::npos ? "./" : folder_of(path), false};
-    if (is_new || scanned_.insert(path).second) scan(file, *text);
+    if (is_new || scanned_.insert(path).second) scan(file, known->second);
     scanned_.insert(path);
     return true;
   }

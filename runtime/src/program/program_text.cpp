@@ -22,16 +22,22 @@ std::string joined_sources(const ProgramText& program) {
   return text;
 }
 
-void append(std::string& out, std::uint64_t number) {
-  for (int i = 0; i < 8; ++i) out += static_cast<char>(number >> (8 * i) & 0xff);
+// Out: std::string, or Digester, which needs no copy of texts that may have megabytes.
+template <typename Out>
+void append(Out& out, std::uint64_t number) {
+  char bytes[8];
+  for (int i = 0; i < 8; ++i) bytes[i] = static_cast<char>(number >> (8 * i) & 0xff);
+  out += std::string_view(bytes, sizeof bytes);
 }
 
-void append(std::string& out, const std::string& text) {
+template <typename Out>
+void append(Out& out, const std::string& text) {
   append(out, text.size());
   out += text;
 }
 
-void append_fields(std::string& out, const ProgramText& program) {
+template <typename Out>
+void append_fields(Out& out, const ProgramText& program) {
   append(out, joined_sources(program));
   append(out, program.il);
   append(out, program.options);
@@ -40,6 +46,27 @@ void append_fields(std::string& out, const ProgramText& program) {
   append(out, program.parts.size());
   for (const ProgramText& part : program.parts) append_fields(out, part);
 }
+
+// What encode makes.
+template <typename Out>
+void append_encoded(Out& out, const ProgramText& program) {
+  const bool is_more =
+      !program.il.empty() || !program.options.empty() || !program.headers.empty() || !program.parts.empty();
+  if (!is_more) {
+    const std::string text = joined_sources(program);
+    if (!is_encoded(text)) return void(out += text);
+  }
+  out += kMark;
+  out += std::string_view(&kTextVersion, 1);
+  append_fields(out, program);
+}
+
+struct Digester {
+  void operator+=(std::string_view text) {
+    hash.add({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+  }
+  cache::Blake2b hash;
+};
 
 // Reads what append_fields wrote.
 class TextDecoder {
@@ -115,8 +142,9 @@ Result<ContentDigest> content_digest(const ProgramText& program) {
   return exceptions_to_status([&]() -> Result<ContentDigest> {
     const Result<ProgramText> whole = contained(program, 0);
     if (!whole) return whole.status();
-    const std::string bytes = encode(*whole);
-    return cache::blake2b_256({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
+    Digester digester;
+    append_encoded(digester, *whole);
+    return digester.hash.digest();
   });
 }
 
@@ -141,13 +169,8 @@ std::string content_name(const ContentDigest& digest) {
 }
 
 std::string encode(const ProgramText& program) {
-  const bool is_more =
-      !program.il.empty() || !program.options.empty() || !program.headers.empty() || !program.parts.empty();
-  std::string text = joined_sources(program);
-  if (!is_more && !is_encoded(text)) return text;
-  std::string out(kMark);
-  out += kTextVersion;
-  append_fields(out, program);
+  std::string out;
+  append_encoded(out, program);
   return out;
 }
 
