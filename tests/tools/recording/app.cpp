@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <mutex>
 #include <numeric>
 #include <string>
 #include <thread>
@@ -41,6 +42,7 @@ struct App {
     if (clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, nullptr) != CL_SUCCESS) std::exit(77);
     context = clCreateContext(nullptr, 1, &device, nullptr, nullptr, nullptr);
     queue = clCreateCommandQueue(context, device, properties, nullptr);
+    if (!queue) queue = clCreateCommandQueue(context, device, 0, nullptr);  // not every device has out-of-order queues
     need(context && queue, "clCreateContext");
   }
 
@@ -100,6 +102,8 @@ constexpr const char* kScale = "kernel void scale(global float* x, float f) { x[
 
 void scale(const App& app, std::size_t count, std::size_t local, std::size_t offset = 0) {
   cl_kernel kernel = kernel_of(app.built(kScale), "scale");
+  static std::mutex one_at_a_time;  // Oclgrind runs no two kernels at once
+  const std::lock_guard<std::mutex> lock(one_at_a_time);
   set(kernel, 0, app.buffer(count_up(count + offset)));
   set(kernel, 1, 2.0F);
   app.launch(kernel, count, local, offset);
