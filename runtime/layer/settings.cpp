@@ -212,7 +212,8 @@ void read_settings() {
   s.trust = split(reader.text("CLBAKE_TRUST"));
   s.pocl_memory = reader.choice("CLBAKE_POCL_MEMORY", {"off", "on"}) == 1;
   const bool to_stderr = reader.text("CLBAKE_LOG") == "stderr";
-  open_log(to_stderr ? "stderr" : reader.path("CLBAKE_LOG"));
+  s.log = to_stderr ? "stderr" : reader.path("CLBAKE_LOG");
+  open_log(s.log);
   for (const std::string& complaint : reader.complaints()) log(complaint);
 }
 

@@ -20,6 +20,7 @@ struct Settings {
   std::string record;              // directory of a new recording; empty: serve
   std::uint64_t record_bytes = 0;  // of contents of buffers and images that a process may record
   bool record_binaries = true;     // while recording, programs may load binaries, which shows no source
+  std::string log;                 // "stderr", or a file; empty: none
   std::string learner;             // path of the `clbake` command; empty: it was not found
   std::vector<std::string> trust;  // public keys: bundles that none of them signed serve nothing. Empty: all may serve
   bool pocl_memory = false;        // give PoCL a private cache folder in memory

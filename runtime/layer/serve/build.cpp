@@ -44,10 +44,10 @@ std::vector<DeviceBuild> others(const Baked& earlier, const Request& request) {
 // the driver has built a part of that.
 std::optional<std::vector<DeviceBuild>> wanted_builds(const Request& request) {
   std::vector<DeviceBuild> builds;
-  for (const cl_device_id device : request.devices) builds.push_back({device, request.options, {}});
+  for (const cl_device_id device : request.devices) builds.push_back({device, request.options, {}, nullptr});
   const std::lock_guard<std::mutex> lock(request.program->mutex);
-  for (const cl_device_id device : request.program->built_by_driver) {
-    if (!has(request.devices, device)) return std::nullopt;
+  for (const DeviceBuild& build : request.program->built_by_driver) {
+    if (!has(request.devices, build.device)) return std::nullopt;
   }
   if (!request.program->baked) return builds;
   for (DeviceBuild& build : others(*request.program->baked, request)) builds.push_back(std::move(build));
@@ -73,7 +73,9 @@ cl_int build_by_driver(const Request& request) {
     std::swap(program.baked, earlier);
     program.compilation.reset();
     program.source = nullptr;
-    program.built_by_driver.insert(program.built_by_driver.end(), request.devices.begin(), request.devices.end());
+    for (const cl_device_id device : request.devices) {
+      program.built_by_driver.push_back({device, request.options, {}, nullptr});
+    }
   }
   if (earlier) static_cast<void>(build_source(program.handle, others(*earlier, request)));
   return down().clBuildProgram(program.handle, request.all_devices ? 0 : static_cast<cl_uint>(request.devices.size()),

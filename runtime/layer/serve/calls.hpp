@@ -20,9 +20,13 @@ namespace clbake::layer::serve {
   X(GetExtensionFunctionAddress) X(GetExtensionFunctionAddressForPlatform)
 // clang-format on
 
+// With learning only.
+#define CLBAKE_LEARNED_CALLS(X) X(EnqueueNDRangeKernel) X(EnqueueTask)
+
 namespace calls {
 #define CLBAKE_DECLARE(name) std::remove_pointer_t<cl_api_cl##name> name;
 CLBAKE_SERVED_CALLS(CLBAKE_DECLARE)
+CLBAKE_LEARNED_CALLS(CLBAKE_DECLARE)
 #undef CLBAKE_DECLARE
 }  // namespace calls
 

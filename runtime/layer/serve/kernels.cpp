@@ -2,6 +2,7 @@
 #include "down.hpp"
 #include "opencl/cl.hpp"
 #include "serve/calls.hpp"
+#include "serve/learning.hpp"
 #include "serve/load.hpp"
 
 #include <string>
@@ -9,12 +10,26 @@
 namespace clbake::layer::serve {
 namespace {
 
+std::string name_of(cl_kernel kernel) {
+  cl_int error = CL_SUCCESS;
+  const std::string name = cl::text(error, [&](std::size_t size, char* to, std::size_t* size_ret) {
+    return down().clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, size, to, size_ret);
+  });
+  return name.c_str();
+}
+
 // Makes the kernel known. `from`: the program of the driver that it is of. A kernel of the baked program holds the
 // application's program, as a kernel of that program would.
 cl_kernel known(cl_kernel kernel, const std::shared_ptr<Program>& program, cl_program from) {
   const bool holds = from != program->handle;
   try {
-    registry().add(kernel, program, holds);
+    std::shared_ptr<Launched> launched;
+    if (learns()) {
+      launched = std::make_shared<Launched>();
+      launched->program = program;
+      launched->name = name_of(kernel);
+    }
+    registry().add(kernel, program, holds, std::move(launched));
   } catch (...) {
     down().clReleaseKernel(kernel);
     throw;
@@ -27,14 +42,6 @@ cl_kernel known(cl_kernel kernel, const std::shared_ptr<Program>& program, cl_pr
 bool may_be_baking(cl_int error) {
   return error == CL_INVALID_KERNEL_NAME || error == CL_INVALID_PROGRAM_EXECUTABLE ||
          error == CL_INVALID_KERNEL_DEFINITION;
-}
-
-std::string name_of(cl_kernel kernel) {
-  cl_int error = CL_SUCCESS;
-  const std::string name = cl::text(error, [&](std::size_t size, char* to, std::size_t* size_ret) {
-    return down().clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, size, to, size_ret);
-  });
-  return name.c_str();
 }
 
 // The same kernel of the program that the driver compiled; null if it has none.

@@ -74,6 +74,16 @@ cl::Program link(cl_context context, const ProgramText& text, const std::vector<
                                           nullptr, nullptr, &error));
 }
 
+std::shared_ptr<const OverlayProgram> overlay_program(const ContentDigest& digest, const BakedBinary& binary) {
+  const std::vector<std::string>& functions = binary.proof.specialisations;
+  if (!binary.from_overlay || functions.empty()) return nullptr;  // only PoCL's programs list functions
+  auto program = std::make_shared<OverlayProgram>();
+  program->digest = digest;
+  program->functions.insert(functions.begin(), functions.end());
+  for (const cache::Launch& launch : binary.variant.launches) program->launched.insert(launch.kernel_name);
+  return program;
+}
+
 }  // namespace
 
 std::vector<cl_device_id> devices_of(cl_program program) {
@@ -115,6 +125,7 @@ Result<Loaded> load_baked(cl_context context, ProgramText text, std::vector<Devi
     sizes.push_back(bytes.back().size());
     on.push_back(build.device);
     build.log = binary->proof.log;
+    build.overlay = overlay_program(loaded.parts.back().digest, *binary);
     loaded.parts.back().binary = std::move(*binary);
   }
   auto baked = std::make_shared<Baked>();

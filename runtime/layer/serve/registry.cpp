@@ -46,11 +46,12 @@ void Registry::forget(cl_program handle) {
   programs_.erase(found);
 }
 
-void Registry::add(cl_kernel handle, const std::shared_ptr<Program>& program, bool holds) {
+void Registry::add(cl_kernel handle, const std::shared_ptr<Program>& program, bool holds,
+                   std::shared_ptr<Launched> launched) {
   Kernel stale;
   const std::unique_lock<std::shared_mutex> lock(mutex_);
   Kernel& kernel = kernels_[handle];
-  stale = std::exchange(kernel, {program, holds, 1});
+  stale = std::exchange(kernel, {program, holds, 1, std::move(launched)});
   ++program->kernels;
   program->holds += holds ? 1 : 0;
 }
@@ -95,6 +96,21 @@ std::unique_ptr<Kernel> Registry::release(cl_kernel handle) {
   program.holds -= last->holds ? 1 : 0;
   erase_if_unused(program);
   return last;
+}
+
+std::shared_ptr<Launched> Registry::is_new(cl_kernel kernel, std::uint64_t shape) const {
+  std::shared_ptr<Launched> launched;
+  {
+    const std::shared_lock<std::shared_mutex> lock(mutex_);
+    const auto found = kernels_.find(kernel);
+    if (found == kernels_.end() || !found->second.launched) return nullptr;
+    Launched& one = *found->second.launched;
+    if (one.last.load(std::memory_order_relaxed) == shape) return nullptr;
+    launched = found->second.launched;
+  }
+  launched->last.store(shape, std::memory_order_relaxed);
+  const std::lock_guard<std::mutex> lock(launched->mutex);
+  return launched->all.insert(shape).second ? launched : nullptr;
 }
 
 Registry::Counts Registry::counts(const Program& program) const {

@@ -5,8 +5,11 @@
 
 #include <CL/cl.h>
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <shared_mutex>
 #include <string>
 #include <unordered_map>
@@ -15,11 +18,19 @@
 
 namespace clbake::layer::serve {
 
+// A program that the overlay serves on PoCL, which compiles for launches that it does not have machine code for.
+struct OverlayProgram {
+  ContentDigest digest{};
+  std::set<std::string> functions;  // machine code for a kernel and a shape of launches
+  std::set<std::string> launched;   // kernels, before the program was learned
+};
+
 // A device that a program was built for.
 struct DeviceBuild {
   cl_device_id device = nullptr;
-  std::string options;  // that the application built with
-  std::string log;      // that the driver's compiler wrote when the program was baked
+  std::string options;                            // that the application built with
+  std::string log;                                // that the driver's compiler wrote when the program was baked
+  std::shared_ptr<const OverlayProgram> overlay;  // null where nothing can be learned
 };
 
 // A program of the driver that was made from baked binaries. Never changes once others can see it.
@@ -63,8 +74,8 @@ struct Program {
   std::mutex mutex;  // guards what follows; held across no call of a driver
   std::shared_ptr<const Baked> baked;
   std::shared_ptr<const Compilation> compilation;
-  bool is_specialized = false;                // by clSetProgramSpecializationConstant
-  std::vector<cl_device_id> built_by_driver;  // devices for which the driver built the handle at the application's call
+  bool is_specialized = false;               // by clSetProgramSpecializationConstant
+  std::vector<DeviceBuild> built_by_driver;  // the handle's, at the application's calls
 
   std::mutex source_mutex;      // held while the driver builds what the bundle's program cannot answer
   cl_program source = nullptr;  // built from source for that: the handle, or a second link; owned if it is the latter
@@ -88,10 +99,20 @@ struct Program {
   }
 };
 
+// The kinds of launches of a kernel that were seen.
+struct Launched {
+  std::shared_ptr<Program> program;
+  std::string name;                    // of the kernel
+  std::atomic<std::uint64_t> last{0};  // the latest; most kernels have one kind
+  std::mutex mutex;                    // guards `all`
+  std::set<std::uint64_t> all;
+};
+
 struct Kernel {
   std::shared_ptr<Program> program;
   bool holds = false;  // a reference to the program's handle, which is not the program that the kernel is of
   unsigned references = 1;
+  std::shared_ptr<Launched> launched;  // null if nobody asks
 };
 
 // Any thread. No member calls a driver.
@@ -104,7 +125,7 @@ class Registry {
   // Replaces what was known of the handle.
   void add(const std::shared_ptr<Program>& program);
   void forget(cl_program handle);
-  void add(cl_kernel handle, const std::shared_ptr<Program>& program, bool holds);
+  void add(cl_kernel handle, const std::shared_ptr<Program>& program, bool holds, std::shared_ptr<Launched> launched);
 
   // One reference more or less of the application's.
   void retain(cl_program handle);
@@ -113,6 +134,9 @@ class Registry {
   std::shared_ptr<Program> release(cl_program handle);
   // The kernel, if that was its last reference; what is to be released next is the caller's.
   std::unique_ptr<Kernel> release(cl_kernel handle);
+
+  // The kernel's launches, if this kind of them was not seen before; `shape` is a number of that kind.
+  std::shared_ptr<Launched> is_new(cl_kernel kernel, std::uint64_t shape) const;
 
   struct Counts {
     unsigned kernels = 0;

@@ -1,6 +1,7 @@
 #include "serve/serve.hpp"
 
 #include "serve/calls.hpp"
+#include "serve/learning.hpp"
 
 namespace clbake::layer::serve {
 namespace {
@@ -16,6 +17,8 @@ void replace(Function& entry, Function with) {
 void install(cl_icd_dispatch& table) {
 #define CLBAKE_REPLACE(name) replace(table.cl##name, static_cast<cl_api_cl##name>(calls::name));
   CLBAKE_SERVED_CALLS(CLBAKE_REPLACE)
+  if (!learns()) return;
+  CLBAKE_LEARNED_CALLS(CLBAKE_REPLACE)
 #undef CLBAKE_REPLACE
 }
 

@@ -1,0 +1,145 @@
+#include "serve/learning.hpp"
+
+#include <clbake/learn_request.hpp>
+#include <clbake/platform.hpp>
+
+#include "down.hpp"
+#include "learn/sender.hpp"
+#include "log.hpp"
+#include "opencl/cl.hpp"
+#include "serve/catalogue.hpp"
+#include "settings.hpp"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace clbake::layer::serve {
+namespace {
+
+using learn::SeenLaunch;
+
+// A program as the learner knows it.
+struct Lesson {
+  ContentDigest digest{};
+  ProgramText text;
+  bool is_compiled = false;  // by the driver: the overlay has nothing of it
+};
+
+// "sums 64-1-1-goffs0-smallgrid": the name of the machine code that PoCL makes for the launch.
+std::string function_of(const SeenLaunch& launch) {
+  std::string name = launch.kernel + " ";
+  for (const std::uint32_t extent : launch.local) name += std::to_string(extent) + "-";
+  name.pop_back();
+  return name + (launch.zero_offset ? "-goffs0" : "") + (launch.small_grid ? "-smallgrid" : "");
+}
+
+// True where PoCL compiles at this launch of the overlay's program. Its kernels that have no function of their own take
+// one for all launches, if they were launched before the program was learned.
+bool lacks(const OverlayProgram& program, const SeenLaunch& launch) {
+  if (launch.local[0] == 0 || program.functions.count(function_of(launch)) > 0) return false;
+  const std::string prefix = launch.kernel + " ";
+  const auto first = program.functions.lower_bound(prefix);
+  const bool has_functions = first != program.functions.end() && first->compare(0, prefix.size(), prefix) == 0;
+  return has_functions || program.launched.count(launch.kernel) == 0;
+}
+
+// The program to learn of; nothing if there is nothing to learn from this launch.
+std::optional<Lesson> lesson_of(Program& program, cl_device_id device, const SeenLaunch& launch) {
+  Lesson lesson;
+  const std::lock_guard<std::mutex> lock(program.mutex);
+  if (program.is_specialized) return std::nullopt;
+  const DeviceBuild* const served = program.baked ? program.baked->find(device) : nullptr;
+  if (served) {
+    if (!served->overlay || !lacks(*served->overlay, launch)) return std::nullopt;
+    lesson.digest = served->overlay->digest;
+    return lesson;
+  }
+  lesson.text = program.text;
+  lesson.is_compiled = true;
+  if (!program.text.parts.empty()) return lesson;
+  const auto& builds = program.built_by_driver;
+  const auto build = std::find_if(builds.rbegin(), builds.rend(), [&](const auto& b) { return b.device == device; });
+  if (build == builds.rend()) return std::nullopt;
+  lesson.text.options = build->options;
+  return lesson;
+}
+
+std::string build_log_of(cl_program program, cl_device_id device) {
+  cl_int error = CL_SUCCESS;
+  return cl::text(error, [&](std::size_t size, char* to, std::size_t* size_ret) {
+    return down().clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, size, to, size_ret);
+  });
+}
+
+learn::Sender& sender() {
+  const auto make = [] {
+    const bool to_file = settings().log != "stderr";
+    return new learn::Sender({settings().learner, settings().overlay, 0, to_file ? settings().log : std::string()});
+  };
+  static auto& only = *make();
+  return only;
+}
+
+// Sends each program and each launch of it once, however often the application builds the same.
+void send(const Lesson& lesson, const Program& program, cl_device_id device, SeenLaunch launch) {
+  static auto& mutex = *new std::mutex;
+  static auto& sent = *new std::map<std::pair<ContentDigest, cl_device_id>, std::set<std::string>>;
+  const Result<Target> target = target_of(device);
+  if (!target) return;
+  bool first = false;
+  {
+    const std::lock_guard<std::mutex> lock(mutex);
+    std::set<std::string>& launches = sent[{lesson.digest, device}];
+    first = launches.empty();
+    if (launches.size() >= learn::kMaxLaunches || !launches.insert(function_of(launch)).second) return;
+  }
+  learn::Request request;
+  request.target = *target;
+  request.digest = lesson.digest;
+  if (first && lesson.is_compiled) {
+    request.program = encode(lesson.text);
+    request.log = build_log_of(program.handle, device);
+  }
+  request.launches.push_back(std::move(launch));
+  const Status status = sender().send(std::move(request));
+  if (!status) log("a program is not learned: " + status.message());
+}
+
+void learn(Program& program, const SeenLaunch& launch, cl_command_queue queue) {
+  cl_device_id device = nullptr;
+  const cl_int error = down().clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof device, &device, nullptr);
+  if (error != CL_SUCCESS) return;
+  std::optional<Lesson> lesson = lesson_of(program, device, launch);
+  if (!lesson) return;
+  if (lesson->is_compiled) {
+    const Result<ContentDigest> digest = content_digest(lesson->text);
+    if (!digest) return;  // the log has said why it is compiled
+    lesson->digest = *digest;
+  }
+  send(*lesson, program, device, launch);
+}
+
+}  // namespace
+
+bool learns() {
+  static const bool yes = [] {
+    if (settings().learn != Learn::on || settings().overlay.empty()) return false;
+    if (settings().learner.empty()) log("nothing is learned: the clbake command, CLBAKE_LEARNER, is not found");
+    return !settings().learner.empty();
+  }();
+  return yes;
+}
+
+void learn_launch(Program& program, const std::string& kernel, cl_command_queue queue, cl_uint dimensions,
+                  const std::size_t* offset, const std::size_t* global, const std::size_t* local) noexcept {
+  try {
+    learn(program, learn::seen_launch(kernel, dimensions, offset, global, local), queue);
+  } catch (...) {  // no memory: nothing is learned
+  }
+}
+
+}  // namespace clbake::layer::serve
