@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <utility>
 
 #define CL_HPP_TARGET_OPENCL_VERSION 120
@@ -137,6 +138,11 @@ Result<cache::Entry> machine_code(std::vector<cache::Entry> entries) {
   return std::move(entries.front());
 }
 
+// Where compile_learned tells prove_learned which signs its compilation gave.
+std::string control_beside(const std::string& job) {
+  return (std::filesystem::path(job).parent_path() / "control").string();
+}
+
 }  // namespace
 
 Status compile_learned(const std::string& path, const std::string& output, std::size_t pass) {
@@ -148,11 +154,19 @@ Status compile_learned(const std::string& path, const std::string& output, std::
   if (!place) return place.status();
   Options options;
   options.only_build = true;
+  const std::string cache = prove::cache_directory(request->target);
+  const prove::Signs before = prove::signs_now(cache);
   const Result<Library> library = Library::create(place->session.context(), place->device.id, {}, options);
   const Result<LoadedProgram> program = library ? library->program(*text) : library.status();
   if (!program) return program.status();
   const Result<std::vector<cl::Kernel>> kernels = all_kernels(program->get());
   if (!kernels) return kernels.status();
+  if (pass == 0) {  // later ones find what this one has compiled
+    const prove::Signs signs = prove::since(before, prove::signs_now(cache));
+    const Status noted = prove::write_control(control_beside(output),
+                                              prove::control_of(signs, prove::compiled_extension(request->target)));
+    if (!noted) return noted;
+  }
 
   const Passes passes(*request, *kernels, place->device);
   const auto go_on = [&] {
@@ -187,7 +201,7 @@ Status prove_learned(const std::string& path, const std::string& output) {
   options.only_build = true;
   const Result<Library> library = Library::create(place->session.context(), place->device.id, {*bundle}, options);
   if (!library) return library.status();
-  prove::CompileWatch watch(job->target, {}, 0);
+  prove::CompileWatch watch(job->target, prove::read_control(control_beside(path)), 0);
   cache::Proof& proof = job->entries.front().proof;
   watch.begin();
   const Result<LoadedProgram> program = library->program(job->variant.name);
