@@ -12,12 +12,6 @@ namespace {
 
 bool keeps_functions(const cache::Target& target) { return platform_of(target).binaries == Binaries::functions; }
 
-std::set<std::string> launched_kernels(const cache::Variant& variant) {
-  std::set<std::string> kernels;
-  for (const cache::Launch& launch : variant.launches) kernels.insert(launch.kernel_name);
-  return kernels;
-}
-
 // The program of an earlier entry.
 Result<ProgramText> text_of(const cache::Source& source, const cache::Variant& variant) {
   Result<ProgramText> text = decode_program_text(source.text);
@@ -56,6 +50,12 @@ std::uint64_t attempt_of(const Lesson& lesson) {
 }
 
 }  // namespace
+
+std::set<std::string> launched_kernels(const cache::Variant& variant) {
+  std::set<std::string> kernels;
+  for (const cache::Launch& launch : variant.launches) kernels.insert(launch.kernel_name);
+  return kernels;
+}
 
 Result<Lesson> lesson_of(const Request& request, const Bundle* known) {
   Lesson lesson;

@@ -7,6 +7,7 @@
 #include "learn/functions.hpp"
 #include "learn/inbox.hpp"
 
+#include <set>
 #include <string>
 
 namespace clbake::builder::learn {
@@ -20,6 +21,9 @@ struct Lesson {
   // The digest's beginning, for the log.
   std::string name() const { return content_name(request.digest).substr(0, 24); }
 };
+
+// The kernels that were launched with a local size.
+std::set<std::string> launched_kernels(const cache::Variant& variant);
 
 // `known`: the overlay's entry of the program; null if it has none. Changes the working directory to the request's.
 // Fails with no_entry when there is nothing new in the request, or with malformed or not_found when the program is not

@@ -128,7 +128,10 @@ Result<Job> Student::prove(const Lesson& lesson, const Job& compiled, const std:
 Status Student::keep(const Lesson& lesson, const Job& job) const {
   const OverlayKey key = overlay_key(job.target, job.source, job.variant);
   const Status status = overlay_.store(key, job.entries);
-  if (!status || is_complete(lesson, job.entries.front().proof)) return status;
+  const std::vector<std::string>& functions = job.entries.front().proof.specialisations;
+  if (!status || !lacks({functions.begin(), functions.end()}, launched_kernels(job.variant), lesson.wanted)) {
+    return status;
+  }
   return overlay_.mark_rejected(key, lesson.attempt);  // nobody tries again for functions that PoCL does not make
 }
 
