@@ -99,7 +99,7 @@ std::string served(const Result<LoadedProgram>& program) {
   return program ? name(program->explanation().origin) : std::string(name(program.status().code()));
 }
 
-// What the driver was shown, in order.
+// Sources and binaries that the driver was shown, in order.
 struct Shown {
   Shown() {
     fake::set_witness([this](const std::string& bytes) { all += bytes + "|"; });

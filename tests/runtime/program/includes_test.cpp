@@ -22,7 +22,7 @@ std::string names_of(const Macros& macros, const std::string& rest) {
   return text;
 }
 
-// What stands behind #include, after #defines, and the names that it means.
+// The rest of an #include, after #defines, and the names that it means.
 struct Named {
   std::vector<std::string> defines;
   std::string rest, names;
