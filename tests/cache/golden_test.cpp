@@ -12,6 +12,7 @@ using namespace clbake::cache::test;
 
 BOOST_AUTO_TEST_CASE(GoldenBundlesOfVersion10HoldWhatTheyHeld) {
   const std::tuple<const char*, Contents, unsigned> bundles[] = {{"/v1.0.clbake", small_contents(), 0},
+                                                                 {"/v1.0-programs.clbake", program_contents(), 0},
                                                                  {"/v1.0-dictionaries.clbake", similar_contents(), 9}};
   for (const auto& [file, contents, expected] : bundles) {
     const Result<Bundle> bundle = Bundle::open(std::string(CLBAKE_GOLDEN_DIR) + file);

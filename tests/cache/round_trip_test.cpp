@@ -111,32 +111,25 @@ BOOST_AUTO_TEST_CASE(NoBytesAreNoBundle) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(ProgramsOfApplicationsKeepTheirTrialsAndContents) {
-  Contents c = small_contents();
-  Variant program;
-  program.name = "softmax";
-  program.family = "program";
-  program.precision = no_precision;
-  program.contract = 1;
-  program.source = 1;
-  program.launches = {{Role::kernel, "rows", {64, 1, 1}, 1, 1}, {Role::kernel, "rows", {8, 8, 1}, 1, 1}};
-  program.trial = 3;
-  program.content.fill(9);
-  program.parts.resize(2);
-  program.parts[1].fill(8);
-  c.sources.push_back({"trial.json", "[]"});
-  c.variants.push_back(program);
-  c.entries.push_back({2, 3, Form::native, Proof(), Bytes(40, 7)});
+BOOST_AUTO_TEST_CASE(ProgramsOfApplicationsKeepWhatBelongsToThem) {
+  const Contents c = program_contents();
   const Bytes bytes = encoded(c);
   const Bundle bundle = open_bytes(bytes).value();
   BOOST_TEST(bundle.verify().message() == "");
-  const Variant read = bundle.variant(2).value();  // by name: direct-4, direct-8, softmax, tile-16
-  BOOST_TEST(read.is_program());
-  BOOST_TEST(bundle.source(read.trial - 1).value().text == "[]");
-  BOOST_TEST((read.content == program.content));
-  BOOST_TEST((read.parts == program.parts));
-  BOOST_TEST((identifying_bytes(read, c.sources[1]) == identifying_bytes(program, c.sources[1])));
+  const Variant linked = bundle.variant(0).value(), named = bundle.variant(1).value();  // by name
+  BOOST_TEST((named.is_program() && named.content == c.variants[0].content));
+  BOOST_TEST(bundle.source(named.trial - 1).value().text == "[]");
+  BOOST_TEST((linked.parts == c.variants[1].parts && linked.launches.empty()));
+  BOOST_TEST(bundle.entry(0)->proof.log == "a warning");
   BOOST_TEST((encoded(bundle.decode().value()) == bytes));
-  program.content[0] = 1;
-  BOOST_TEST((identifying_bytes(read, c.sources[1]) != identifying_bytes(program, c.sources[1])));
+}
+
+// A trial says how a program is tried, not which program it is.
+BOOST_AUTO_TEST_CASE(ContentIdentifiesAProgramAndItsTrialDoesNot) {
+  const Contents c = program_contents();
+  Variant other = c.variants[0];
+  other.trial = 0;
+  BOOST_TEST((identifying_bytes(other, c.sources[0]) == identifying_bytes(c.variants[0], c.sources[0])));
+  other.content[31] ^= 1;
+  BOOST_TEST((identifying_bytes(other, c.sources[0]) != identifying_bytes(c.variants[0], c.sources[0])));
 }

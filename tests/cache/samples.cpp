@@ -122,6 +122,29 @@ Contents small_contents() {
   return c;
 }
 
+Contents program_contents() {
+  Contents c;
+  c.targets = {target("Device A", "535.1")};
+  c.sources = {{"rows.cl", "kernel void rows() {}"}, {"trial.json", "[]"}};
+  Variant named = variant("softmax", no_precision, 0);
+  named.family = "program";
+  named.trans_b = false;
+  named.block_k = 1;
+  named.launches = {{Role::kernel, "rows", {64, 1, 1}, 1, 1}, {Role::kernel, "rows", {8, 8, 1}, 1, 1}};
+  named.trial = 2;
+  named.content.fill(9);
+  Variant linked = named;
+  linked.name = "content-08";
+  linked.launches.clear();
+  linked.trial = 0;
+  linked.content.fill(8);
+  linked.parts.resize(2);
+  linked.parts[1].fill(7);
+  c.variants = {named, linked};
+  c.entries = {{0, 0, Form::native, proof(false, "not JIT-free"), program(2, 40)}};
+  return c;
+}
+
 Contents similar_contents() {
   Contents c;
   for (const char* driver : {"530.1", "535.1", "550.2", "580.3"}) c.targets.push_back(target("Device A", driver));

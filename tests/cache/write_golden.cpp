@@ -16,6 +16,9 @@ int main(int argc, char** argv) {
   if (status) {
     status = write_file(directory + "/v1.0-dictionaries.clbake", test::view_of(test::packed_bundle()));
   }
+  if (status) {
+    status = write_file(directory + "/v1.0-programs.clbake", test::view_of(test::encoded(test::program_contents())));
+  }
   if (!status) std::fprintf(stderr, "write_golden: %s\n", status.message().c_str());
   return status ? 0 : 1;
 }
