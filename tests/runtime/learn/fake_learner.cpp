@@ -74,7 +74,13 @@ int main(int argc, char** argv) {
     const std::string message = receive();
     if (message.empty()) break;
     const auto request = clbake::learn::decode(message);
-    const std::string text = request ? request->program + "\n" + request->directory : request.status().message();
+    std::string text = request ? request->program + "\n" + request->directory : request.status().message();
+    for (std::size_t i = 0; request && i < request->launches.size(); ++i) {
+      const clbake::learn::SeenLaunch& launch = request->launches[i];
+      text += "\n" + launch.kernel;
+      for (const std::uint32_t extent : launch.local) text += " " + std::to_string(extent);
+      text += std::string(launch.zero_offset ? "" : " offset") + (launch.small_grid ? "" : " large");
+    }
     write(place / ("request-" + std::to_string(getpid()) + "-" + std::to_string(count)), text);
     if (overlay.filename() == "short") break;
   }

@@ -1,0 +1,167 @@
+// Learning, as the layer does its part: what the learner is told, and when it is not even started.
+#include "layer/layer_scene.hpp"
+
+#include <clbake/overlay_directory.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <thread>
+
+using namespace clbake;
+using namespace clbake::test;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kSource = "kernel void mine() {}";
+
+// A place for an overlay, and for what the fake learner notes beside it.
+class Place {
+ public:
+  Environment environment(const char* learn = "on") const {
+    return {{"CLBAKE_OVERLAY", overlay()}, {"CLBAKE_LEARN", learn}, {"CLBAKE_LEARNER", CLBAKE_FAKE_LEARNER}};
+  }
+  std::string overlay() const { return directory_.file("overlay"); }
+  std::string file(const std::string& name) const { return directory_.file(name); }
+
+  std::vector<std::string> noted(const std::string& prefix) const {
+    std::vector<fs::path> paths;
+    for (const auto& file : fs::directory_iterator(directory_.path)) {
+      const std::string name = file.path().filename();
+      if (name.rfind(prefix, 0) == 0 && name.find('.') == std::string::npos) paths.push_back(file.path());
+    }
+    std::sort(paths.begin(), paths.end());
+    std::vector<std::string> texts;
+    for (const fs::path& path : paths) {
+      std::ifstream file(path);
+      texts.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+    }
+    return texts;
+  }
+
+  // Waits until the learner has noted that many requests.
+  std::vector<std::string> requests(std::size_t count) const {
+    for (int i = 0; i < 6000 && noted("request-").size() < count; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return noted("request-");
+  }
+
+ private:
+  tests::TemporaryDirectory directory_;
+};
+
+cl_int launch(const LayerScene& scene, cl_kernel kernel, std::size_t local, std::size_t global = 64,
+              std::size_t offset = 0) {
+  return scene.cl().clEnqueueNDRangeKernel(scene.queue, kernel, 1, offset > 0 ? &offset : nullptr, &global,
+                                           local > 0 ? &local : nullptr, 0, nullptr, nullptr);
+}
+
+void release(const LayerScene& scene, cl_program program, cl_kernel kernel) {
+  scene.cl().clReleaseKernel(kernel);
+  scene.cl().clReleaseProgram(program);
+}
+
+// Stores the program as a learner would, with these functions of PoCL.
+void store(const Place& place, cl_device_id device, const std::vector<std::string>& functions) {
+  OverlayOptions options;
+  options.directory = place.overlay();
+  options.mode = OverlayMode::read_write;
+  const Result<Overlay> overlay = Overlay::open(options);
+  cache::Contents contents = contents_of({text_of(kSource, "")}, {0});
+  contents.entries[0].proof.specialisations = functions;
+  const OverlayKey key = overlay_key(*identify(device), contents.sources[0], contents.variants[0]);
+  BOOST_REQUIRE_EQUAL(overlay->store(key, contents.entries).message(), "");
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(WhatTheDriverCompiledIsToldOnce) {
+  const Place place;
+  const LayerScene scene(place.environment());
+  const std::string first = std::string(kSource) + "\n" + fs::current_path().string() + "\nclbake_gemm 8 1 1";
+  for (int i = 0; i < 2; ++i) {  // the application may build the same again
+    const cl_program program = scene.build(kSource, "", {scene.device});
+    const cl_kernel kernel = scene.kernel(program);
+    for (const std::size_t local : {8, 8, 0, 8, 0}) BOOST_TEST(launch(scene, kernel, local) == CL_SUCCESS);
+    launch(scene, kernel, 8, 65536);
+    launch(scene, kernel, 8, 64, 4);
+    release(scene, program, kernel);
+  }
+  const std::vector<std::string> requests = place.requests(4);
+  BOOST_REQUIRE(requests.size() == 4U);
+  const std::string again = "\n" + fs::current_path().string() + "\nclbake_gemm ";
+  BOOST_TEST(requests[0] == first);
+  BOOST_TEST(requests[1] == again + "0 0 0");
+  BOOST_TEST(requests[2] == again + "8 1 1 large");
+  BOOST_TEST(requests[3] == again + "8 1 1 offset");
+}
+
+BOOST_AUTO_TEST_CASE(NothingIsToldOfWhatABundleServes) {
+  const Place place;
+  write_bundle(place.file("app.clbake"), {text_of(kSource, "")}, {0, 1});
+  Environment environment = place.environment();
+  environment["CLBAKE_BUNDLE"] = place.file("app.clbake");
+  const LayerScene scene(environment);
+  const cl_program served = scene.build(kSource, "");
+  const cl_kernel kernel = scene.kernel(served);
+  launch(scene, kernel, 8);
+  BOOST_TEST(place.noted("start-").empty());  // a learner would have been started in that call
+  const cl_program compiled = scene.build(kSource, "-DSPLIT_K=2");
+  const cl_kernel other = scene.kernel(compiled);
+  launch(scene, other, 8);
+  BOOST_TEST(place.requests(1).size() == 1U);
+  release(scene, served, kernel);
+  release(scene, compiled, other);
+}
+
+BOOST_AUTO_TEST_CASE(TheOverlayServesWhatWasLearnt) {
+  const Place place;
+  const LayerScene bare({});
+  store(place, bare.device, {});
+  for (const char* learn : {"on", "read-only"}) {
+    const LayerScene scene(place.environment(learn));
+    const cl_program program = scene.build(kSource, "", {scene.device});
+    const cl_kernel kernel = scene.kernel(program);
+    launch(scene, kernel, 8);
+    BOOST_TEST(fake::compilations() == 0U);
+    BOOST_TEST(has(scene.log(), "is from the overlay"));
+    release(scene, program, kernel);
+  }
+  BOOST_TEST(place.noted("start-").empty());
+}
+
+BOOST_AUTO_TEST_CASE(ALaunchWithoutMachineCodeIsTold) {
+  const Place place;
+  const LayerScene bare({});
+  store(place, bare.device, {"clbake_gemm 8-1-1-goffs0-smallgrid", "clbake_reduce 0-0-0"});
+  const LayerScene scene(place.environment());
+  const cl_program program = scene.build(kSource, "", {scene.device});
+  const cl_kernel kernel = scene.kernel(program);
+  for (const std::size_t local : {8, 0, 16}) launch(scene, kernel, local);
+  const std::vector<std::string> requests = place.requests(1);
+  BOOST_REQUIRE(requests.size() == 1U);
+  BOOST_TEST(requests[0] == "\n" + fs::current_path().string() + "\nclbake_gemm 16 1 1");
+  release(scene, program, kernel);
+}
+
+BOOST_AUTO_TEST_CASE(WithoutLearningLaunchesGoToTheDriver) {
+  const Place place;
+  const LayerScene bare({});
+  for (const char* learn : {"read-only", "off"}) {
+    const LayerScene scene(place.environment(learn));
+    BOOST_TEST((scene.cl().clEnqueueNDRangeKernel == bare.cl().clEnqueueNDRangeKernel));
+    const cl_program program = scene.build(kSource, "");
+    BOOST_TEST(!fs::exists(place.overlay()));
+    scene.cl().clReleaseProgram(program);
+  }
+  Environment lost = place.environment();
+  lost["CLBAKE_LEARNER"] = "";
+  const LayerScene scene(lost);
+  BOOST_TEST((scene.cl().clEnqueueNDRangeKernel == bare.cl().clEnqueueNDRangeKernel));
+  BOOST_TEST(has(scene.log(), "nothing is learned"));
+}
