@@ -1,6 +1,7 @@
 // clBuildProgram: a baked program is loaded for what the application builds, or the driver builds it.
 #include "down.hpp"
 #include "serve/calls.hpp"
+#include "serve/learning.hpp"
 #include "serve/load.hpp"
 
 #include <algorithm>
@@ -78,9 +79,12 @@ cl_int build_by_driver(const Request& request) {
     }
   }
   if (earlier) static_cast<void>(build_source(program.handle, others(*earlier, request)));
-  return down().clBuildProgram(program.handle, request.all_devices ? 0 : static_cast<cl_uint>(request.devices.size()),
-                               request.all_devices ? nullptr : request.devices.data(),
-                               request.has_options ? request.options.c_str() : nullptr, request.notify, request.data);
+  const cl_int error =
+      down().clBuildProgram(program.handle, request.all_devices ? 0 : static_cast<cl_uint>(request.devices.size()),
+                            request.all_devices ? nullptr : request.devices.data(),
+                            request.has_options ? request.options.c_str() : nullptr, request.notify, request.data);
+  if (error == CL_SUCCESS && !request.notify) learn_program(program);
+  return error;
 }
 
 void serve_from(Program& program, std::shared_ptr<const Baked> baked) {

@@ -47,14 +47,14 @@ bool lacks(const OverlayProgram& program, const SeenLaunch& launch) {
   return has_functions || program.launched.count(launch.kernel) == 0;
 }
 
-// The program to learn of; nothing if there is nothing to learn from this launch.
-std::optional<Lesson> lesson_of(Program& program, cl_device_id device, const SeenLaunch& launch) {
+// The program to learn of; nothing if there is nothing to learn from this launch. Null: from a build.
+std::optional<Lesson> lesson_of(Program& program, cl_device_id device, const SeenLaunch* launch) {
   Lesson lesson;
   const std::lock_guard<std::mutex> lock(program.mutex);
   if (program.is_specialized) return std::nullopt;
   const DeviceBuild* const served = program.baked ? program.baked->find(device) : nullptr;
   if (served) {
-    if (!served->overlay || !lacks(*served->overlay, launch)) return std::nullopt;
+    if (!launch || !served->overlay || !lacks(*served->overlay, *launch)) return std::nullopt;
     lesson.digest = served->overlay->digest;
     return lesson;
   }
@@ -84,35 +84,40 @@ learn::Sender& sender() {
   return only;
 }
 
+// The learner's knowledge of a program on a device.
+struct Sent {
+  bool program = false;
+  std::set<std::string> launches;
+};
+
 // Sends each program and each launch of it once, however often the application builds the same.
-void send(const Lesson& lesson, const Program& program, cl_device_id device, SeenLaunch launch) {
+void send(const Lesson& lesson, const Program& program, cl_device_id device, const SeenLaunch* launch) {
   static auto& mutex = *new std::mutex;
-  static auto& sent = *new std::map<std::pair<ContentDigest, cl_device_id>, std::set<std::string>>;
+  static auto& sent = *new std::map<std::pair<ContentDigest, cl_device_id>, Sent>;
   const Result<Target> target = target_of(device);
   if (!target) return;
   bool first = false;
   {
     const std::lock_guard<std::mutex> lock(mutex);
-    std::set<std::string>& launches = sent[{lesson.digest, device}];
-    first = launches.empty();
-    if (launches.size() >= learn::kMaxLaunches || !launches.insert(function_of(launch)).second) return;
+    Sent& known = sent[{lesson.digest, device}];
+    first = lesson.is_compiled && !std::exchange(known.program, true);
+    if (known.launches.size() >= learn::kMaxLaunches) return;
+    const bool is_new = launch && known.launches.insert(function_of(*launch)).second;
+    if (!first && !is_new) return;
   }
   learn::Request request;
   request.target = *target;
   request.digest = lesson.digest;
-  if (first && lesson.is_compiled) {
+  if (first) {
     request.program = encode(lesson.text);
     request.log = build_log_of(program.handle, device);
   }
-  request.launches.push_back(std::move(launch));
+  if (launch) request.launches.push_back(*launch);
   const Status status = sender().send(std::move(request));
   if (!status) log("a program is not learned: " + status.message());
 }
 
-void learn(Program& program, const SeenLaunch& launch, cl_command_queue queue) {
-  cl_device_id device = nullptr;
-  const cl_int error = down().clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof device, &device, nullptr);
-  if (error != CL_SUCCESS) return;
+void learn(Program& program, cl_device_id device, const SeenLaunch* launch) {
   std::optional<Lesson> lesson = lesson_of(program, device, launch);
   if (!lesson) return;
   if (lesson->is_compiled) {
@@ -121,6 +126,14 @@ void learn(Program& program, const SeenLaunch& launch, cl_command_queue queue) {
     lesson->digest = *digest;
   }
   send(*lesson, program, device, launch);
+}
+
+std::vector<cl_device_id> built_devices(Program& program) {
+  const std::lock_guard<std::mutex> lock(program.mutex);
+  if (program.compilation) return program.compilation->devices;
+  std::vector<cl_device_id> devices;
+  for (const DeviceBuild& build : program.built_by_driver) devices.push_back(build.device);
+  return devices;
 }
 
 }  // namespace
@@ -134,10 +147,21 @@ bool learns() {
   return yes;
 }
 
+void learn_program(Program& program) noexcept {
+  try {
+    if (!learns()) return;
+    for (const cl_device_id device : built_devices(program)) learn(program, device, nullptr);
+  } catch (...) {  // no memory: nothing is learned
+  }
+}
+
 void learn_launch(Program& program, const std::string& kernel, cl_command_queue queue, cl_uint dimensions,
                   const std::size_t* offset, const std::size_t* global, const std::size_t* local) noexcept {
   try {
-    learn(program, learn::seen_launch(kernel, dimensions, offset, global, local), queue);
+    cl_device_id device = nullptr;
+    const cl_int error = down().clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof device, &device, nullptr);
+    const SeenLaunch launch = learn::seen_launch(kernel, dimensions, offset, global, local);
+    if (error == CL_SUCCESS) learn(program, device, &launch);
   } catch (...) {  // no memory: nothing is learned
   }
 }

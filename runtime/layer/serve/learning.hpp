@@ -11,6 +11,10 @@ namespace clbake::layer::serve {
 // True when the settings ask for learning, and there is a learner.
 bool learns();
 
+// Tells the learner of a program that the driver has built, whether it is ever launched or not: the next process builds
+// it, too. Any thread; never throws, and fails without notice but for the log.
+void learn_program(Program& program) noexcept;
+
 // Tells the learner of a launch that nothing was learned from yet. `kernel`: its name. Any thread; never throws, and
 // fails without notice but for the log.
 void learn_launch(Program& program, const std::string& kernel, cl_command_queue queue, cl_uint dimensions,

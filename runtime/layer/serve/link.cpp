@@ -1,6 +1,7 @@
 // clCompileProgram and clLinkProgram: a part of a baked program is not compiled unless a link misses.
 #include "down.hpp"
 #include "serve/calls.hpp"
+#include "serve/learning.hpp"
 #include "serve/load.hpp"
 
 #include <algorithm>
@@ -122,7 +123,10 @@ cl_program calls::LinkProgram(cl_context context, cl_uint count, const cl_device
     }
     const cl_program linked =
         down().clLinkProgram(context, count, devices, options, program_count, programs, notify, data, &error);
-    if (linked && text) add_linked(linked, context, *text, on);
+    if (linked && text) {
+      const std::shared_ptr<Program> program = add_linked(linked, context, *text, on);
+      if (error == CL_SUCCESS && !notify && !makes_library(options)) learn_program(*program);
+    }
     if (linked && !text) registry().forget(linked);
     return linked;
   });
