@@ -8,7 +8,7 @@ exports=$(nm -DC --defined-only "$1" | grep -v '^[0-9a-f]* A CLBAKE_' | cut -d' 
 echo "$exports" | {
   bad=0
   while read -r symbol; do
-    name=${symbol%%(*}
+    name=${symbol%%(*} name=${name%%\[abi:*}
     case $name in
       clbake::* | clbake_*)
         grep -rqwF -- "${name##*::}" "$root/runtime/include" "$root/cache/include/clbake/cache/reader.hpp" \

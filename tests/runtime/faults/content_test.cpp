@@ -80,7 +80,7 @@ struct OneDevice : Scene {
     return *made;
   }
 
-  // Of a directory of this test's.
+  // The directory is this test's.
   Options overlay() const {
     OverlayOptions where;
     where.directory = directory.path;
