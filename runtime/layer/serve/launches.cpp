@@ -10,11 +10,10 @@ namespace {
 std::uint64_t shape_of(cl_uint dimensions, const std::size_t* offset, const std::size_t* global,
                        const std::size_t* local) {
   constexpr std::uint64_t kPrime = 1099511628211U;
-  std::uint64_t shape = 14695981039346656037U;
-  const auto add = [&](std::uint64_t value) { shape = (shape ^ value) * kPrime; };
+  std::uint64_t shape = dimensions;
   for (cl_uint i = 0; i < dimensions; ++i) {
-    add(local ? local[i] : 0);
-    add((offset && offset[i] != 0 ? 1U : 0U) | (global && global[i] >= 65535 ? 2U : 0U));
+    const std::uint64_t flags = (offset && offset[i] != 0 ? 1U : 0U) | (global && global[i] >= 65535 ? 2U : 0U);
+    shape = shape * kPrime + ((local ? local[i] : 0) << 2U | flags);
   }
   return shape;
 }

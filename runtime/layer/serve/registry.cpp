@@ -2,6 +2,7 @@
 
 #include "down.hpp"
 
+#include <cstddef>
 #include <utility>
 
 namespace clbake::layer::serve {
@@ -50,6 +51,7 @@ void Registry::add(cl_kernel handle, const std::shared_ptr<Program>& program, bo
                    std::shared_ptr<Launched> launched) {
   Kernel stale;
   const std::unique_lock<std::shared_mutex> lock(mutex_);
+  generation_.fetch_add(1, std::memory_order_relaxed);
   Kernel& kernel = kernels_[handle];
   stale = std::exchange(kernel, {program, holds, 1, std::move(launched)});
   ++program->kernels;
@@ -99,18 +101,28 @@ std::unique_ptr<Kernel> Registry::release(cl_kernel handle) {
 }
 
 std::shared_ptr<Launched> Registry::is_new(cl_kernel kernel, std::uint64_t shape) const {
+  // Launches that this thread made lately, so that most need no lock. A new kernel may have the handle of an old one.
+  struct Recent {
+    cl_kernel kernel;
+    std::uint64_t shape;
+    std::uint64_t generation;
+  };
+  constexpr std::size_t kRecent = 64;
+  static thread_local Recent all_recent[kRecent];
+  Recent& recent = all_recent[reinterpret_cast<std::uintptr_t>(kernel) / alignof(std::max_align_t) % kRecent];
+  const std::uint64_t generation = generation_.load(std::memory_order_relaxed);
+  if (recent.kernel == kernel && recent.shape == shape && recent.generation == generation) return nullptr;
+  recent = {kernel, shape, generation};
+
   std::shared_ptr<Launched> launched;
   {
     const std::shared_lock<std::shared_mutex> lock(mutex_);
     const auto found = kernels_.find(kernel);
-    if (found == kernels_.end() || !found->second.launched) return nullptr;
-    Launched& one = *found->second.launched;
-    if (one.last.load(std::memory_order_relaxed) == shape) return nullptr;
-    launched = found->second.launched;
+    if (found != kernels_.end()) launched = found->second.launched;
   }
-  launched->last.store(shape, std::memory_order_relaxed);
+  if (!launched) return nullptr;
   const std::lock_guard<std::mutex> lock(launched->mutex);
-  return launched->all.insert(shape).second ? launched : nullptr;
+  return launched->shapes.insert(shape).second ? launched : nullptr;
 }
 
 Registry::Counts Registry::counts(const Program& program) const {

@@ -102,10 +102,9 @@ struct Program {
 // The kinds of launches of a kernel that were seen.
 struct Launched {
   std::shared_ptr<Program> program;
-  std::string name;                    // of the kernel
-  std::atomic<std::uint64_t> last{0};  // the latest; most kernels have one kind
-  std::mutex mutex;                    // guards `all`
-  std::set<std::uint64_t> all;
+  std::string name;  // of the kernel
+  std::mutex mutex;  // guards `shapes`
+  std::set<std::uint64_t> shapes;
 };
 
 struct Kernel {
@@ -150,6 +149,7 @@ class Registry {
   mutable std::shared_mutex mutex_;
   std::unordered_map<cl_program, std::shared_ptr<Program>> programs_;
   std::unordered_map<cl_kernel, Kernel> kernels_;
+  std::atomic<std::uint64_t> generation_{1};  // grows with each kernel that is added
 };
 
 // Of the process; never destroyed, as programs call OpenCL until their very end.
