@@ -2,11 +2,13 @@
 
 #include <clbake/builder/gemm_run.hpp>
 #include <clbake/builder/process.hpp>
+#include <clbake/program_text.hpp>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <random>
+#include <utility>
 
 namespace clbake::builder::program {
 namespace {
@@ -30,12 +32,24 @@ const char* kind_name(TrialArgument::Kind kind) {
   return "local memory";
 }
 
+// More options where something is compiled, which a linked program's own options are not for.
+void add_options(ProgramText& text, const std::string& more) {
+  if (text.parts.empty()) text.options += more;
+  for (ProgramText& part : text.parts) add_options(part, more);
+}
+
 }  // namespace
 
 Result<LoadedProgram> build_from_source(const Job& job, const Device& device, const Session& session,
                                         const std::string& more_options) {
   Job bare{job.target, job.source, job.variant, {}, {}};
-  bare.variant.build_options += more_options;
+  Result<ProgramText> text = decode_program_text(bare.source.text);
+  if (!text) return text.status();
+  text->options = job.variant.build_options;
+  add_options(*text, more_options);
+  bare.variant.build_options = std::exchange(text->options, {});
+  bare.source.text = encode(*text);
+  enable_encoded_programs();
   const Result<cache::Bytes> bytes = encode_job(bare, cache::Packing::plain);
   if (!bytes) return bytes.status();
   const Result<Bundle> bundle = Bundle::copy_of({bytes->data(), bytes->size()});

@@ -5,6 +5,8 @@
 #include "build_fixture.hpp"
 #include "selected_devices.hpp"
 
+#include <clbake/program_text.hpp>
+
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
@@ -120,6 +122,25 @@ void check_negates(const Session& session, const LoadedProgram& program) {
 }
 
 }  // namespace
+
+// A source that needs a header, and the same linked to another one.
+BOOST_FIXTURE_TEST_CASE(ProgramsThatAreNoPlainSourceAreBakedAndProven, Proofs) {
+  ProgramText with_header;
+  with_header.sources = {"#include \"factor.h\"\n", kSource};
+  with_header.headers = {{"factor.h", "#define FACTOR 2\n"}};
+  ProgramText other;
+  other.sources = {"float unused(float x); float unused(float x) { return x; }"};
+  ProgramText linked;
+  linked.parts = {with_header, other};
+  for (const ProgramText& text : {with_header, linked}) {
+    BOOST_REQUIRE(read(kernels_of(trial(reverse_arguments()))).ok());
+    options.programs[0].source.text = encode(text);
+    options.programs[0].options = "";
+    const BuildReport report = required(build());
+    BOOST_TEST(report.baked == 1U);
+    BOOST_TEST(contents_of(options.output).entries.at(0).proof.proven);
+  }
+}
 
 BOOST_FIXTURE_TEST_CASE(AProgramIsProvenAndServesWithoutACompiler, Proofs) {
   setenv("POCL_BINARY_SPECIALIZE_WG", "64-1-1-goffs0", 1);  // which a user may have set: not all that is needed
