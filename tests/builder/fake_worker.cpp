@@ -190,6 +190,7 @@ std::optional<int> misbehave(const std::string& how) {
   if (how == "hang") std::this_thread::sleep_for(kHang);
   if (how == "message") return fail("the driver has lost its mind");
   if (how == "exit-7") return 7;
+  if (how == "full-disk") return fail("no space left on device") * kWorkerIoExit;
   if (how == "wrong-result") return fail("wrong result at 5 x 3 x 129: error 0.5, tolerance 1e-06") * kWorkerWrongExit;
   if (how == "silent") return 0;
   return std::nullopt;

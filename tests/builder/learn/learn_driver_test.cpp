@@ -31,8 +31,7 @@ using tests::Layer;
 
 constexpr std::size_t kItems = 256;
 
-const char* const kSource = R"(
-#include "factor.h"
+const std::string kSource = std::string("#include \"factor.h\"\n") + R"(
 kernel void scale(global float* a) { a[get_global_id(0)] *= FACTOR; }
 kernel void sum(global float* a, local float* part) {
   const size_t i = get_local_id(0);

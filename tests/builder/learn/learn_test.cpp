@@ -273,6 +273,18 @@ BOOST_AUTO_TEST_CASE(APlainFailureIsRememberedForThisDriver) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(AFullDiskIsNotTheProgramsFault) {
+  Place place;
+  Place::misbehave("compile-learned:full-disk:content");
+  const Request request = request_of(text_of("kernel void f() {}"));
+  place.learn({request});
+  BOOST_TEST(!place.find(request).ok());
+  BOOST_TEST(has(place.log(), "no space left on device"));
+  Place::misbehave("");
+  place.learn({request});
+  BOOST_TEST(place.find(request).ok());
+}
+
 BOOST_AUTO_TEST_CASE(OneProgramThatFailsDoesNotStopTheNext) {
   Place place;
   const Request bad = request_of(text_of("kernel void f() {}"));
