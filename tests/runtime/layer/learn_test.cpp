@@ -83,7 +83,7 @@ void store(const Place& place, cl_device_id device, const std::vector<std::strin
 BOOST_AUTO_TEST_CASE(WhatTheDriverCompiledIsToldOnce) {
   const Place place;
   const LayerScene scene(place.environment());
-  const std::string first = std::string(kSource) + "\n" + fs::current_path().string() + "\nclbake_gemm 8 1 1";
+  const std::string first = std::string(kSource) + "\n" + fs::current_path().string();
   for (int i = 0; i < 2; ++i) {  // the application may build the same again
     const cl_program program = scene.build(kSource, "", {scene.device});
     const cl_kernel kernel = scene.kernel(program);
@@ -92,13 +92,33 @@ BOOST_AUTO_TEST_CASE(WhatTheDriverCompiledIsToldOnce) {
     launch(scene, kernel, 8, 64, 4);
     release(scene, program, kernel);
   }
-  const std::vector<std::string> requests = place.requests(4);
-  BOOST_REQUIRE(requests.size() == 4U);
+  const std::vector<std::string> requests = place.requests(5);
+  BOOST_REQUIRE(requests.size() == 5U);
   const std::string again = "\n" + fs::current_path().string() + "\nclbake_gemm ";
   BOOST_TEST(requests[0] == first);
-  BOOST_TEST(requests[1] == again + "0 0 0");
-  BOOST_TEST(requests[2] == again + "8 1 1 large");
-  BOOST_TEST(requests[3] == again + "8 1 1 offset");
+  BOOST_TEST(requests[1] == again + "8 1 1");
+  BOOST_TEST(requests[2] == again + "0 0 0");
+  BOOST_TEST(requests[3] == again + "8 1 1 large");
+  BOOST_TEST(requests[4] == again + "8 1 1 offset");
+}
+
+BOOST_AUTO_TEST_CASE(AProgramThatIsNeverLaunchedIsToldForEachDevice) {
+  const Place place;
+  const LayerScene scene(place.environment());
+  const cl_program program = scene.build(kSource, "");
+  const std::string text = std::string(kSource) + "\n" + fs::current_path().string();
+  BOOST_TEST((place.requests(2) == std::vector<std::string>{text, text}));
+  scene.cl().clReleaseProgram(program);
+}
+
+BOOST_AUTO_TEST_CASE(AProgramThatDoesNotBuildIsNotTold) {
+  const Place place;
+  const LayerScene scene(place.environment());
+  const cl_program program = scene.create(kSource);
+  fake::fail(fake::Function::clBuildProgram, 0, CL_BUILD_PROGRAM_FAILURE);
+  BOOST_TEST(scene.cl().clBuildProgram(program, 0, nullptr, "", nullptr, nullptr) == CL_BUILD_PROGRAM_FAILURE);
+  BOOST_TEST(place.noted("start-").empty());
+  scene.cl().clReleaseProgram(program);
 }
 
 BOOST_AUTO_TEST_CASE(NothingIsToldOfWhatABundleServes) {
@@ -111,10 +131,10 @@ BOOST_AUTO_TEST_CASE(NothingIsToldOfWhatABundleServes) {
   const cl_kernel kernel = scene.kernel(served);
   launch(scene, kernel, 8);
   BOOST_TEST(place.noted("start-").empty());  // a learner would have been started in that call
-  const cl_program compiled = scene.build(kSource, "-DSPLIT_K=2");
+  const cl_program compiled = scene.build(kSource, "-DSPLIT_K=2", {scene.device});
   const cl_kernel other = scene.kernel(compiled);
   launch(scene, other, 8);
-  BOOST_TEST(place.requests(1).size() == 1U);
+  BOOST_TEST(place.requests(2).size() == 2U);
   release(scene, served, kernel);
   release(scene, compiled, other);
 }
