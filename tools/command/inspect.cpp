@@ -80,8 +80,9 @@ void print_summary(const Json& report, const std::string& file) {
   std::set<std::string> shown;
   for (const Json& entry : report["entries"]) {
     if (!entry.contains("kernels") || !shown.insert(entry["variant"]).second) continue;
-    std::printf("own program %s: kernels and work-group sizes %s\n", cell_text(entry["variant"]).c_str(),
-                printable(kernels_text(entry["kernels"])).c_str());
+    const std::string kernels = printable(kernels_text(entry["kernels"]));
+    std::printf("own program %s: %s\n", cell_text(entry["variant"]).c_str(),
+                kernels.empty() ? "its launches are not known" : ("kernels and work-group sizes " + kernels).c_str());
   }
 }
 
