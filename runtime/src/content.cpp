@@ -25,6 +25,13 @@ Result<LoadedProgram> Library::program(const ProgramText& text) const {
   return loaded;
 }
 
+Result<LoadedProgram> Library::program(const std::vector<std::string>& sources, const std::string& options) const {
+  Result<ProgramText> text = exceptions_to_status([&]() -> Result<ProgramText> {
+    return ProgramText{sources, {}, options, {}, {}};
+  });
+  return text ? program(*text) : text.status();
+}
+
 Result<Explanation> Library::explain_program(const ProgramText& text) const {
   return exceptions_to_status([&] { return state_->content_programs()->explain(text); });
 }

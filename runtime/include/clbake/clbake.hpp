@@ -363,6 +363,9 @@ class Library {
   // content_digest (program_text.hpp), or like `prepare`; with on_miss = fail, with no_program where no bundle has it.
   Result<LoadedProgram> program(const ProgramText& text) const;
 
+  // The same for sources and options alone: in place of clCreateProgramWithSource and clBuildProgram.
+  Result<LoadedProgram> program(const std::vector<std::string>& sources, const std::string& options) const;
+
   // Tells what `program` would do now, without loading or counting anything. Fails as `program` without one of this
   // name and, with on_miss = fail, without a program for the device.
   Result<Explanation> explain_program(const std::string& name) const;

@@ -124,6 +124,12 @@ BOOST_FIXTURE_TEST_CASE(ProgramOfTheBundleIsFoundWithoutItsName, OneDevice) {
   BOOST_TEST(fake::calls(fake::Function::clCreateProgramWithSource) == 0U);
 }
 
+BOOST_FIXTURE_TEST_CASE(SourcesAndOptionsAreEnough, OneDevice) {
+  const Library with = library({bundle_of(baked(*this, text_of(kSource, "-DA")))});
+  const std::string source = kSource;
+  BOOST_TEST(served(with.program({source.substr(0, 5), source.substr(5)}, "-DA")) == "native");
+}
+
 BOOST_FIXTURE_TEST_CASE(SourceThatDiffersByOneByteIsCompiled, OneDevice) {
   const Library with = library({bundle_of(baked(*this, text_of(kSource)))});
   const Result<LoadedProgram> program = with.program(text_of(std::string(kSource) + " "));
