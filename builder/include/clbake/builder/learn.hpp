@@ -1,6 +1,6 @@
 // The learner: a process beside a program that runs under the layer. What the program's driver had to compile, it
 // compiles again, finalizes, proves to load without compiling, and keeps in the user's overlay for the next process.
-// LEARNING.md says when and under which rules.
+// runtime/layer/LEARNING.md says when and under which rules.
 #pragma once
 
 #include <clbake/overlay.hpp>
