@@ -88,7 +88,9 @@ std::vector<Device> devices(bool with_machine_code) {
   std::vector<Device> some;
   if (all) {
     std::copy_if(all->begin(), all->end(), std::back_inserter(some), [&](const Device& device) {
-      return (platform_of(device.target).binaries != Binaries::intermediate) == with_machine_code;
+      const Platform& platform = platform_of(device.target);
+      const bool has_code = platform.binaries != Binaries::intermediate && platform.id != PlatformId::oclgrind;
+      return has_code == with_machine_code;
     });
   }
   return some;
