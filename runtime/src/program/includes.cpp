@@ -98,8 +98,11 @@ class DirectiveReader {
         ++at_;
       } else {
         const bool may_be_mark = begins_line_ && (c == '#' || c == '%' || c == '?');
-        if (may_be_mark && read_line(directive)) return true;
         begins_line_ = false;
+        if (may_be_mark) {
+          if (read_line(directive)) return true;
+          continue;
+        }
         for (++at_; at_ < text_.size() && !kStops.stops[static_cast<unsigned char>(text_[at_])];) ++at_;
       }
     }
@@ -138,9 +141,8 @@ class DirectiveReader {
     at_ = std::min(at_, text_.size());
   }
 
-  // The logical line from here on, if it is a directive.
+  // Reads the logical line from here on; false if it is no directive.
   bool read_line(Directive& directive) {
-    const std::size_t begin = at_;
     std::string line;
     for (std::size_t end = line_end(at_); at_ < end;) {
       const std::size_t from = at_;
@@ -157,9 +159,7 @@ class DirectiveReader {
       }
     }
     directive = directive_of(line);
-    if (!directive.word.empty()) return true;
-    at_ = begin;
-    return false;
+    return !directive.word.empty();
   }
 
   // A backslash with nothing but blanks behind it in its line.
@@ -176,7 +176,15 @@ class DirectiveReader {
 // Saves most programs the rest. A word may be cut by a line that continues.
 bool may_include(std::string_view text) {
   const auto has = [&](std::string_view word) { return text.find(word) != std::string_view::npos; };
-  return has("include") || has("import") || has("embed") || has("\\\n");
+  return has("include") || has("import") || has("embed") || has("\\");
+}
+
+// True where a carriage return ends a line by itself, as compilers see it.
+bool has_lone_return(std::string_view text) {
+  for (std::size_t at = text.find('\r'); at != std::string_view::npos; at = text.find('\r', at + 1)) {
+    if (text.substr(at + 1, 1) != "\n") return true;
+  }
+  return false;
 }
 
 // The names in __has_include(...), which only asks for a file.
@@ -231,6 +239,14 @@ class Scanner {
   };
 
   void scan(const Includer& includer, std::string_view text) {
+    constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+    if (text.substr(0, byte_order_mark.size()) == byte_order_mark) text.remove_prefix(byte_order_mark.size());
+    std::string lines;
+    if (has_lone_return(text)) {
+      lines = text;
+      std::replace(lines.begin(), lines.end(), '\r', '\n');
+      text = lines;
+    }
     std::vector<std::string> found;
     DirectiveReader reader(text);
     for (Directive directive; reader.next(directive);) {
