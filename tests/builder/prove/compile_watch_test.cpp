@@ -50,7 +50,7 @@ struct OtherDriver {
 
   void write(const std::string& text) const { std::ofstream(directory_.path() + "/one.db", std::ios::app) << text; }
 
-  // Of a load and a launch that do this, and take no time.
+  // The verdict on a load and a launch that do this, and take no time.
   template <typename Load, typename Launch>
   Verdict verdict(const Load& load, const Launch& launch, const Timing& timing = {1, 1}, double load_us = 1,
                   std::size_t kernels = 1) const {

@@ -4,6 +4,7 @@
 
 #include <clbake/builder/platforms.hpp>
 #include <clbake/builder/process.hpp>
+#include <clbake/builder/programs.hpp>
 #include <clbake/builder/scratch.hpp>
 #include "prove/proofs.hpp"
 #include "prove/signs.hpp"
@@ -113,6 +114,27 @@ BOOST_AUTO_TEST_CASE(APlainBinaryStillCompilesAtItsFirstLaunch) {
   BOOST_TEST(proof.proven);
   BOOST_TEST(!proof.jit_free);
   BOOST_TEST(contains(proof.note, "not JIT-free: the first launch compiled the function clbake_gemm 8-8-1"),
+             proof.note);
+}
+
+// An own program with PoCL's own binary, which has functions for no local size.
+BOOST_AUTO_TEST_CASE(ALocalSizeThatPoclCompilesForIsNamed) {
+  if (!on_pocl()) return;
+  program::Program program;
+  program.name = "sizes";
+  program.source = {"sizes.cl", "kernel void one(global int* x) { x[get_global_id(0)] = 1; }\n"};
+  program.launches = {{cache::Role::kernel, "one", {16, 1, 1}, 1, 1}};
+  program.trial = R"([{"name": "one", "work_group_sizes": [[16]], "trials": [
+    {"global": [32], "arguments": [{"buffer": "int", "count": 32}]}]}])";
+  const Outcome plain = work("compile-plain", make_job(device().target, program));
+  BOOST_REQUIRE_EQUAL(plain.failure, "");
+  const Outcome outcome = work("prove", plain.job);
+  BOOST_REQUIRE_EQUAL(outcome.failure, "");
+  const cache::Proof& proof = outcome.job.entries.at(0).proof;
+  BOOST_TEST(!proof.jit_free);
+  BOOST_TEST(contains(proof.note,
+                      "not JIT-free: the first launch of kernel one, work-group size 16x1x1 compiled the "
+                      "function one 16-1-1-goffs0-smallgrid"),
              proof.note);
 }
 

@@ -190,7 +190,7 @@ BOOST_AUTO_TEST_CASE(a_slim_program_keeps_its_own_launches) {
   BOOST_TEST((shapes(binary->kernels[1]) == std::vector<std::string>{"0-0-0"}));
 }
 
-// Where they are no faster than the one that serves every launch.
+// Specialised ones are no faster there.
 BOOST_AUTO_TEST_CASE(a_kernel_without_local_memory_keeps_one_function) {
   const std::vector<File> all = {function("k", "64-1-1-goffs0-smallgrid"), function("k", "64-1-1-goffs0"),
                                  function("k", "0-0-0")};
