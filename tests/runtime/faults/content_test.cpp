@@ -5,6 +5,7 @@
 #include <clbake/clbake.h>
 #include <clbake/overlay.hpp>
 #include <clbake/program_text.hpp>
+#include <clbake/trust.hpp>
 
 #include <boost/test/data/test_case.hpp>
 #include <fstream>
@@ -94,6 +95,13 @@ struct OneDevice : Scene {
   tests::TemporaryDirectory directory;
 };
 
+// Trusts nothing.
+struct Refusing : Trust {
+  Result<cache::Bundle> admit(const cache::Bundle&) const override { return {Code::not_trusted, "no known key"}; }
+  const std::string& scope() const override { return name; }
+  std::string name = "refusing";
+};
+
 // How a call ended: "native", "source" ... or the failure's name.
 std::string served(const Result<LoadedProgram>& program) {
   return program ? name(program->explanation().origin) : std::string(name(program.status().code()));
@@ -157,6 +165,24 @@ BOOST_FIXTURE_TEST_CASE(SecondBundleServesWhatTheFirstDoesNotHave, OneDevice) {
   const Result<LoadedProgram> program = with.program(text_of(kSource));
   BOOST_TEST(served(program) == "native");
   BOOST_TEST(program->explanation().bundle == 1U);
+}
+
+BOOST_FIXTURE_TEST_CASE(BundleThatIsNotTrustedServesNothing, OneDevice) {
+  Options options;
+  options.trust = std::make_shared<Refusing>();
+  const Library with = library({bundle_of(baked(*this, text_of(kSource)))}, options);
+  const Result<LoadedProgram> program = with.program(text_of(kSource));
+  BOOST_TEST(served(program) == "source");
+  BOOST_TEST(name(program->explanation().miss) == "not trusted");
+}
+
+BOOST_FIXTURE_TEST_CASE(ProgramsOfOverlaysServeUnderTheirTrustOnly, OneDevice) {
+  const Library first = library({}, overlay());
+  BOOST_TEST(served(first.program(text_of(kSource))) == "source");
+  first.finish();
+  Options options = overlay();
+  options.trust = std::make_shared<Refusing>();
+  BOOST_TEST(served(library({}, options).program(text_of(kSource))) == "source");
 }
 
 BOOST_FIXTURE_TEST_CASE(DamagedProgramIsCompiled, OneDevice) {

@@ -2,6 +2,7 @@
 #include <clbake/baked_programs.hpp>
 #include <clbake/cache/writer.hpp>
 #include <clbake/overlay_directory.hpp>
+#include <clbake/trust.hpp>
 #include "files.hpp"
 #include "system/temporary_directory.hpp"
 
@@ -49,6 +50,13 @@ cache::Entry entry(std::uint32_t target, std::uint32_t variant, const std::strin
   entry.proof.log = "log of " + text;
   return entry;
 }
+
+// Trusts nothing.
+struct Refusing : Trust {
+  Result<cache::Bundle> admit(const cache::Bundle&) const override { return {Code::not_trusted, "no known key"}; }
+  const std::string& scope() const override { return name; }
+  std::string name = "refusing";
+};
 
 Bundle bundle_of(const cache::Contents& contents) {
   const cache::Bytes bytes = required(cache::encode(contents));
@@ -123,6 +131,12 @@ BOOST_FIXTURE_TEST_CASE(NewerDriverLoadsOlderCodeOnlyIfAsked, Scene) {
   BOOST_TEST(found(device("3"), 1) == "other driver");
   options.newer_driver = true;
   BOOST_TEST(found(device("3"), 1) == "second");
+}
+
+BOOST_FIXTURE_TEST_CASE(BundleThatIsNotTrustedServesNothing, Scene) {
+  options.trust = std::make_shared<Refusing>();
+  BOOST_TEST(found(device("1"), 1) == "not trusted");
+  BOOST_TEST(!open().is_part(device("1"), content(7)));
 }
 
 BOOST_FIXTURE_TEST_CASE(OverlayServesWhatNoBundleHas, Scene) {
