@@ -210,7 +210,7 @@ void read_settings() {
   s.record_binaries = reader.choice("CLBAKE_RECORD_BINARIES", {"on", "off"}) == 0;
   s.learner = learner_of(reader);
   s.trust = split(reader.text("CLBAKE_TRUST"));
-  s.pocl_memory = reader.choice("CLBAKE_POCL_MEMORY", {"off", "on"}) == 1;
+  s.pocl_memory = reader.choice("CLBAKE_POCL_MEMORY", {"on", "off"}) == 0;
   const bool to_stderr = reader.text("CLBAKE_LOG") == "stderr";
   s.log = to_stderr ? "stderr" : reader.path("CLBAKE_LOG");
   open_log(s.log);

@@ -23,7 +23,7 @@ struct Settings {
   std::string log;                 // "stderr", or a file; empty: none
   std::string learner;             // path of the `clbake` command; empty: it was not found
   std::vector<std::string> trust;  // public keys: bundles that none of them signed serve nothing. Empty: all may serve
-  bool pocl_memory = false;        // give PoCL a private cache folder in memory
+  bool pocl_memory = true;         // PoCL's files of baked programs are in memory: serve/pocl_memory.hpp
 
   bool serves() const { return !bundles.empty() || !overlay.empty(); }
 };

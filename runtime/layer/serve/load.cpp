@@ -5,6 +5,7 @@
 #include "down.hpp"
 #include "log.hpp"
 #include "opencl/cl.hpp"
+#include "serve/pocl_memory.hpp"
 
 namespace clbake::layer::serve {
 namespace {
@@ -120,6 +121,7 @@ Result<Loaded> load_baked(cl_context context, ProgramText text, std::vector<Devi
     }
     Result<BakedBinary> binary = find_binary(loaded.parts.back().digest, build.device);
     if (!binary) return binary.status();
+    place_in_memory(binary->program, binary->checksum);
     bytes.push_back(std::move(binary->program));
     pointers.push_back(bytes.back().data());
     sizes.push_back(bytes.back().size());

@@ -1,0 +1,20 @@
+// Files that PoCL makes of a baked program, in memory instead of on a disk.
+#pragma once
+
+#include <clbake/cache/model.hpp>
+
+#include <cstdint>
+
+namespace clbake::layer::serve {
+
+// PoCL unpacks a binary into its cache directory and syncs each file to the disk: with forty kernels that takes 20 ms
+// to seconds. This gives the program a place behind a link to memory in that directory, "YA" to "YP", which no program
+// of PoCL or of the embedded runtime has; all other programs stay where they are. Does nothing unless
+// CLBAKE_POCL_MEMORY is on and the bytes are such a program; nor where PoCL's directory is in memory already, /dev/shm
+// is not, does not allow machine code or is not the user's own there, or programs take kMostBytes of it. `checksum`: of
+// the bytes, so that no two programs share a place. Any thread.
+void place_in_memory(cache::Bytes& program, std::uint64_t checksum) noexcept;
+
+inline constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20;
+
+}  // namespace clbake::layer::serve
