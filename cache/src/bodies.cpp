@@ -80,8 +80,10 @@ Status check_launch_count(std::size_t count, bool is_possible) {
 }
 
 Status check_launch(const Launch& launch, bool is_program) {
-  for (const std::uint32_t extent : {launch.local[0], launch.local[1], launch.local[2], launch.tile_m, launch.tile_n}) {
-    if (extent == 0) return malformed("a launch with an extent of 0");
+  const auto zeros = std::count(launch.local, launch.local + 3, 0U);
+  const bool drivers_choice = is_program && zeros == 3;
+  if ((zeros > 0 && !drivers_choice) || launch.tile_m == 0 || launch.tile_n == 0) {
+    return malformed("a launch with an extent of 0");
   }
   const auto role = static_cast<std::uint32_t>(launch.role);
   if (!format::known_role(role)) return {Code::unsupported_version, "unknown role " + std::to_string(role)};

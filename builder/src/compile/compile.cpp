@@ -62,6 +62,39 @@ Result<Place> place_of(const Target& target) {
   return Place{std::move(*device), std::move(*session)};
 }
 
+// The sizes of types of the program, as a kernel of a further build from source measures them. Empty when that does not
+// build: a type may be known inside of a kernel only.
+TypeSizes measure(const std::set<std::string>& types, const Job& job, const Place& place) {
+  constexpr const char* kKernel = "clbake_type_sizes";
+  Job more = job;
+  std::string& text = more.source.text;
+  text += std::string("\nkernel void ") + kKernel + "(global ulong* clbake_sizes) {\n";
+  std::size_t count = 0;
+  for (const std::string& type : types) {
+    text += "clbake_sizes[" + std::to_string(count++) + "] = sizeof(" + type + ");\n";
+  }
+  text += "}\n";
+  more.variant.launches = {{cache::Role::kernel, kKernel, {1, 1, 1}, 1, 1}};
+  TypeSizes sizes;
+  const Result<LoadedProgram> program = build_from_source(more, place.device, place.session);
+  if (!program) return sizes;
+  TrialArgument argument;
+  argument.element = element_type("ulong");
+  argument.count = count;
+  argument.values = {0};
+  const TriedKernel kernel{kKernel, {{1, 1, 1}}, {{{1, 1, 1}, {}, {{1, 1, 1}}, {argument}}}};
+  const TrialCase tried{kernel, kernel.trials[0], {1, 1, 1}};
+  Result<TrialRun> run = TrialRun::create(place.session, place.device, program->get(), tried);
+  if (!run || !run->run()) return sizes;
+  const Result<std::vector<cache::Bytes>> results = run->results();
+  if (!results) return sizes;
+  std::size_t i = 0;
+  for (const std::string& type : types) {
+    sizes[type] = static_cast<std::uint64_t>(argument.element.number->load(&results->at(0)[8 * i++]));
+  }
+  return sizes;
+}
+
 // Checks that the trials fit the kernels, by a build of its own: drivers tell what a kernel's arguments are only with
 // an option, which must not get into the bundle.
 Status check_signatures(const Job& job, const Place& place) {
@@ -69,15 +102,21 @@ Status check_signatures(const Job& job, const Place& place) {
   if (!kernels) return kernels.status();
   const Result<LoadedProgram> program = build_from_source(job, place.device, place.session, " -cl-kernel-arg-info");
   if (!program) return {};  // the driver does not know the option
+  std::vector<cl::Kernel> made;
+  std::set<std::string> types;
   for (const TriedKernel& kernel : *kernels) {
     cl_int error = CL_SUCCESS;
-    const cl::Kernel made(cl::Program(program->get(), true), kernel.name.c_str(), &error);
-    Status status =
-        error == CL_SUCCESS ? Status() : Status(Code::opencl, "clCreateKernel: error " + std::to_string(error));
-    for (std::size_t i = 0; status && i < kernel.trials.size(); ++i) {
-      status = check_signature(made(), kernel.trials[i]).within("trial " + std::to_string(i));
+    made.emplace_back(cl::Program(program->get(), true), kernel.name.c_str(), &error);
+    if (error != CL_SUCCESS) return opencl_failure("clCreateKernel", error).within("kernel " + kernel.name);
+    if (!kernel.trials.empty()) types.merge(unknown_types(made.back()()));
+  }
+  const TypeSizes sizes = types.empty() ? TypeSizes() : measure(types, job, place);
+  for (std::size_t k = 0; k < kernels->size(); ++k) {
+    const TriedKernel& kernel = (*kernels)[k];
+    for (std::size_t i = 0; i < kernel.trials.size(); ++i) {
+      const Status status = check_signature(made[k](), kernel.trials[i], sizes);
+      if (!status) return status.within("kernel " + kernel.name + ": trial " + std::to_string(i));
     }
-    if (!status) return status.within("kernel " + kernel.name);
   }
   return {};
 }
@@ -99,6 +138,7 @@ Status run_trials(const Job& job, const Place& place, cl_program program) {
 std::string large_shapes(const cache::Variant& variant) {
   std::set<std::string> shapes;
   for (const cache::Launch& launch : variant.launches) {
+    if (launch.local[0] == 0) continue;  // the driver chooses
     shapes.insert(std::to_string(launch.local[0]) + "-" + std::to_string(launch.local[1]) + "-" +
                   std::to_string(launch.local[2]) + "-goffs0");
   }

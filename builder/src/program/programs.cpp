@@ -15,8 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uintmax_t kMostManifestBytes = std::uintmax_t{16} << 20;
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uintmax_t kMostManifestBytes = std::uintmax_t{64} << 20;
+constexpr std::uint32_t kVersion = 2;
 constexpr std::uint32_t kContract = 1;  // of programs: FORMAT.md
 constexpr std::size_t kMaxNameBytes = 64;
 constexpr std::size_t kMaxTrialBytes = std::size_t{900} << 10;  // a variant of a bundle has at most 1 MiB
@@ -50,7 +50,7 @@ class Manifest {
     std::uint32_t number = 0;
     const auto version = json_field("version", [&](const JsonValue& at) {
       return reader_.read(at, number) &&
-             (number == kVersion || reader_.fail(at, "is not 1, the version that this clbake knows"));
+             (number == kVersion || reader_.fail(at, "is not 2, the version that this clbake knows"));
     });
     const auto include = json_field("include", [&](const JsonValue& at) {
       return reader_.list(at, [&](const JsonValue& item) { return reader_.read(item, folders_.emplace_back()); });
@@ -82,7 +82,7 @@ class Manifest {
       program.source.text = std::move(source->text);
       program.content = content_of(program);
       for (const std::string& file : source->files) program.files.push_back((fs::path(directory_) / file).string());
-    } else {
+    } else if (program.failure.empty()) {
       program.failure = source.status().message();
     }
     programs_.push_back(std::move(program));
@@ -114,13 +114,16 @@ class Manifest {
 
   bool read_kernels_of(const JsonValue& at, Program& program) {
     std::vector<TriedKernel> kernels;
-    if (!read_kernels(reader_, at, kernels)) return false;
+    TrialFiles files(directory_);
+    if (!read_kernels(reader_, at, files, kernels)) return false;
+    program.failure = files.failure();
+    if (!program.failure.empty()) return true;
     for (const TriedKernel& kernel : kernels) {
       for (const Extents3& size : kernel.work_group_sizes) {
         program.launches.push_back({cache::Role::kernel, kernel.name, {size[0], size[1], size[2]}, 1, 1});
       }
     }
-    program.trial = at.json.dump();
+    program.trial = trial_text(at.json, files);
     if (program.trial.size() > kMaxTrialBytes) {
       return reader_.fail(at, "the trials take " + std::to_string(program.trial.size()) +
                                   " bytes in the bundle, and 900 KiB is the limit: smaller buffers will do");

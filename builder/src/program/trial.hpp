@@ -1,65 +1,70 @@
 // How an application's kernels are tried: what their arguments hold, how many work-items there are, what must come out.
-// Written in the manifest (builder/BAKING.md, "Your own kernels"), kept in a variant's `trial` as the JSON of its list
-// "kernels".
+// Written in the manifest (builder/BAKING.md, "Your own kernels"), kept in a bundle as JSON.
 #pragma once
 
 #include <clbake/cache/model.hpp>
 
 #include "process/json_reader.hpp"
+#include "program/images.hpp"
+#include "program/trial_files.hpp"
 
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
 namespace clbake::builder::program {
 
-// A number's type in OpenCL C.
-struct NumberType {
-  const char* name;
-  std::uint32_t bytes;
-  double tolerance;                            // of a result, if the trial states none; 0: a whole number
-  void (*store)(double value, std::uint8_t*);  // rounded to the type
-  double (*load)(const std::uint8_t*);
-  bool is_float() const { return tolerance > 0; }
-};
-
-// Null for any other name.
-const NumberType* number_type(const std::string& name);
-
 struct TrialArgument {
-  enum class Kind { buffer, scalar, local };
+  // null: a buffer that is NULL. same: the buffer or image of an earlier argument. value: a scalar, a vector, a struct.
+  enum class Kind { buffer, null, same, image, sampler, value, local };
   Kind kind = Kind::buffer;
-  const NumberType* type = nullptr;  // null for local memory
-  std::uint32_t width = 1;           // of a scalar: components of a vector
-  std::uint64_t count = 0;           // of a buffer: numbers; of local memory: bytes
-  // The first content of a buffer: these numbers, or one number everywhere, or none: random ones in [low, high]. The
-  // value of a scalar.
+  std::string type;          // of a buffer's elements, and of a value, as it was written: "float4", "bytes"
+  ElementType element;       // of a buffer, an image or a value; of bytes: uchar
+  std::uint64_t count = 0;   // elements; of local memory: bytes; of `same`: the earlier argument
+  std::uint64_t offset = 0;  // of a buffer: bytes before it in the memory object that it is a part of
+  Image image;
+  Sampler sampler;
+
+  // The first content. Bytes, behind which there are zeros; or numbers, one by one; or one number everywhere; or random
+  // ones in [low, high].
+  SharedBytes bytes;
   std::vector<double> values;
   double low = 0;
   double high = 0;
-  std::vector<double> expected;  // what a buffer must hold in the end; none: what a build from source makes of it
-  double tolerance = 0;          // of each number: |found - expected| <= tolerance * max(1, |expected|)
 
-  std::uint64_t bytes() const { return kind == Kind::local ? count : count * type->bytes; }
+  std::vector<double> expected;  // the numbers that it must hold in the end; none: those that a build from source makes
+  double tolerance = 0;          // of each number: |found - expected| <= tolerance * max(1, |expected|)
+  bool any_order = false;        // the elements may come out in any order
+
+  bool is_memory() const { return kind == Kind::buffer || kind == Kind::image; }
+  std::uint64_t numbers() const { return count * element.width; }
+  // Bytes before a number; numbers() gives the size.
+  std::uint64_t place(std::uint64_t number) const {
+    return (number / element.width * element.stored + number % element.width) * element.number->bytes;
+  }
+  std::uint64_t size() const { return kind == Kind::local ? count : count * element.bytes(); }
 };
 
 using Extents3 = std::array<std::uint32_t, 3>;
 
+// In the place of a work-group size: the driver chooses one (NULL).
+inline constexpr Extents3 kDriversChoice = {0, 0, 0};
+
 struct Trial {
   Extents3 global = {1, 1, 1};
-  std::optional<Extents3> local;  // one of the kernel's work-group sizes; none: each of them
+  Extents3 offset = {0, 0, 0};
+  std::vector<Extents3> sizes;  // the work-group sizes that it runs with, one after the other
   std::vector<TrialArgument> arguments;
 };
 
 struct TriedKernel {
   std::string name;
-  std::vector<Extents3> work_group_sizes;
+  std::vector<Extents3> work_group_sizes;  // those that the manifest lists, then further ones of its trials
   std::vector<Trial> trials;
 };
 
-// "64x1x1".
+// "64x1x1"; "NULL".
 std::string size_text(const Extents3& size);
 
 // A trial at one work-group size. Points into the kernels.
@@ -72,10 +77,33 @@ struct TrialCase {
 };
 std::vector<TrialCase> cases_of(const std::vector<TriedKernel>& kernels);
 
-// Reads the list "kernels".
-bool read_kernels(process::JsonReader& reader, const process::JsonValue& at, std::vector<TriedKernel>& kernels);
+// The first content of an argument's buffer or image, or its value: equal for each call. `number`: of the argument.
+cache::Bytes content_of(const TrialArgument& argument, std::size_t number);
 
-// The kernels of a variant's `trial`. Fails with malformed.
+// Reads the list "arguments" of a trial.
+bool read_arguments(process::JsonReader& reader, const process::JsonValue& at, TrialFiles& files,
+                    std::vector<TrialArgument>& arguments);
+
+// Reads the list "kernels". A file that cannot be read is a failure of `files`, not of the reader.
+bool read_kernels(process::JsonReader& reader, const process::JsonValue& at, TrialFiles& files,
+                  std::vector<TriedKernel>& kernels);
+
+// The text that a bundle keeps: the list "kernels" with the files that were read for it.
+std::string trial_text(const process::Json& kernels, const TrialFiles& files);
+
+// The kernels of such a text. Fails with malformed.
 Result<std::vector<TriedKernel>> parse_trial(const std::string& trial);
+
+// Reads a list of `least` to `most` items by read(reader, item, T&).
+template <typename T, typename Read>
+bool read_list(process::JsonReader& reader, const process::JsonValue& at, std::size_t least, std::size_t most,
+               std::vector<T>& items, const Read& read) {
+  const std::size_t size = at.json.size();
+  if (at.json.is_array() && (size < least || size > most)) {
+    return reader.fail(
+        at, "has " + std::to_string(size) + " items, not " + std::to_string(least) + " to " + std::to_string(most));
+  }
+  return reader.list(at, [&](const process::JsonValue& item) { return read(reader, item, items.emplace_back()); });
+}
 
 }  // namespace clbake::builder::program

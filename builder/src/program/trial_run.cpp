@@ -7,29 +7,22 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <random>
 #include <utility>
 
 namespace clbake::builder::program {
 namespace {
 
-constexpr std::size_t kLeastGuard = 4096;
-constexpr std::uint8_t kGuard = 0xA5;
-
-Status failure(const std::string& call, cl_int error) {
-  const bool memory = error == CL_OUT_OF_HOST_MEMORY || error == CL_MEM_OBJECT_ALLOCATION_FAILURE;
-  return {memory ? Code::out_of_memory : Code::opencl, call + ": error " + std::to_string(error), error};
-}
-
 std::string argument_name(std::size_t number) { return "argument " + std::to_string(number); }
 
-const char* kind_name(TrialArgument::Kind kind) {
-  switch (kind) {
-    case TrialArgument::Kind::buffer: return "a buffer";
-    case TrialArgument::Kind::scalar: return "a scalar";
-    case TrialArgument::Kind::local: break;
-  }
-  return "local memory";
+cl::NDRange range_of(const Extents3& extents) { return {extents[0], extents[1], extents[2]}; }
+
+// The size that the kernel's source requires; zeros: none.
+Extents3 required_size(cl_kernel kernel, cl_device_id device) {
+  std::size_t size[3] = {};
+  clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof size, size, nullptr);
+  Extents3 extents = {};
+  std::transform(size, size + 3, extents.begin(), [](std::size_t n) { return static_cast<std::uint32_t>(n); });
+  return extents;
 }
 
 // More options where something is compiled, which a linked program's own options are not for.
@@ -59,130 +52,97 @@ Result<LoadedProgram> build_from_source(const Job& job, const Device& device, co
   return library->program(job.variant.name);
 }
 
-Status check_signature(cl_kernel id, const Trial& trial) {
-  const cl::Kernel kernel(id, true);
-  cl_int error = CL_SUCCESS;
-  const cl_uint taken = kernel.getInfo<CL_KERNEL_NUM_ARGS>(&error);
-  if (error != CL_SUCCESS) return failure("clGetKernelInfo", error);
-  if (taken != trial.arguments.size()) {
-    return {Code::invalid_argument, "the kernel takes " + std::to_string(taken) + " arguments, and the trial gives " +
-                                        std::to_string(trial.arguments.size())};
-  }
-  for (cl_uint i = 0; i < taken; ++i) {
-    const auto address = kernel.getArgInfo<CL_KERNEL_ARG_ADDRESS_QUALIFIER>(i, &error);
-    if (error != CL_SUCCESS) return {};  // the driver does not tell
-    using Kind = TrialArgument::Kind;
-    const Kind kind = address == CL_KERNEL_ARG_ADDRESS_LOCAL     ? Kind::local
-                      : address == CL_KERNEL_ARG_ADDRESS_PRIVATE ? Kind::scalar
-                                                                 : Kind::buffer;
-    const TrialArgument& given = trial.arguments[i];
-    std::string type = kernel.getArgInfo<CL_KERNEL_ARG_TYPE_NAME>(i, &error);  // "unsigned int" by some drivers
-    const bool is_image = type.rfind("image", 0) == 0;
-    const bool is_number = kind == Kind::scalar && number_type(type) && kind == given.kind && given.width == 1;
-    const bool is_other = is_number && given.type != number_type(type);
-    if (kind == given.kind && !is_image && !is_other) continue;
-    if (!is_image && !is_other) type = kind_name(kind);
-    return {Code::invalid_argument, argument_name(i) + " of the kernel is " + type + ", and the trial gives " +
-                                        (is_other ? given.type->name : kind_name(given.kind))};
-  }
-  return {};
-}
-
-cache::Bytes content_of(const TrialArgument& argument, std::size_t number) {
-  const NumberType& type = *argument.type;
-  std::mt19937_64 random(number);
-  cache::Bytes bytes(argument.bytes());
-  for (std::uint64_t i = 0; i < argument.count; ++i) {
-    double value = 0;
-    if (argument.values.empty()) {
-      const double part = static_cast<double>(random() >> 32U) / 4294967296.0;
-      const double width = argument.high - argument.low;
-      value = argument.low +
-              (type.is_float() ? part * width : static_cast<double>(static_cast<std::int64_t>(part * (width + 1))));
-    } else {
-      value = argument.values[argument.values.size() == 1 ? 0 : i];
-    }
-    type.store(value, &bytes[i * type.bytes]);
-  }
-  return bytes;
-}
-
 void announce(const TrialCase& tried) { std::fprintf(stderr, "%s%s\n", process::kTriedMark, tried.name().c_str()); }
 
-Status TrialRun::add_buffer(std::size_t number) {
-  const TrialArgument& argument = tried_.trial.arguments[number];
-  const cache::Bytes inner = content_of(argument, number);
-  cache::Bytes& content = content_[number];
-  content.assign(inner.size() + 2 * guard_, kGuard);
-  std::copy(inner.begin(), inner.end(), content.begin() + static_cast<std::ptrdiff_t>(guard_));
-  cl_int error = CL_SUCCESS;
-  whole_[number] =
-      cl::Buffer(cl::Context(session_.context(), true), CL_MEM_READ_WRITE, content.size(), nullptr, &error);
-  if (error != CL_SUCCESS) return failure(argument_name(number) + ": clCreateBuffer", error);
-  const cl_buffer_region region = {guard_, inner.size()};
-  inner_[number] = whole_[number].createSubBuffer(CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &error);
-  return error == CL_SUCCESS ? Status() : failure(argument_name(number) + ": clCreateSubBuffer", error);
-}
-
 Status TrialRun::set(std::size_t number) {
+  using Kind = TrialArgument::Kind;
   const TrialArgument& argument = tried_.trial.arguments[number];
   const auto index = static_cast<cl_uint>(number);
   cl_int error = CL_SUCCESS;
-  if (argument.kind == TrialArgument::Kind::buffer) {
-    error = kernel_.setArg(index, inner_[number]);
-  } else if (argument.kind == TrialArgument::Kind::local) {
-    error = kernel_.setArg(index, static_cast<std::size_t>(argument.count), nullptr);
-  } else {
-    const std::uint32_t stored = argument.width == 3 ? 4 : argument.width;  // as OpenCL's vectors of three
-    cache::Bytes bytes(std::size_t{stored} * argument.type->bytes);
-    for (std::uint32_t i = 0; i < argument.width; ++i) {
-      argument.type->store(argument.values[i], &bytes[std::size_t{i} * argument.type->bytes]);
+  std::uint64_t size = sizeof(cl_mem);
+  switch (argument.kind) {
+    case Kind::buffer:
+    case Kind::image:
+    case Kind::same: {
+      const cl_mem given = memory_[argument.kind == Kind::same ? argument.count : number].given();
+      error = clSetKernelArg(kernel_(), index, sizeof given, &given);
+      break;
     }
-    error = kernel_.setArg(index, bytes.size(), bytes.data());
+    case Kind::null: error = clSetKernelArg(kernel_(), index, sizeof(cl_mem), nullptr); break;
+    case Kind::sampler: {
+      const Sampler& s = argument.sampler;
+      samplers_.emplace_back(cl::Context(session_.context(), true), s.normalized ? CL_TRUE : CL_FALSE, s.addressing,
+                             s.filter, &error);
+      if (error != CL_SUCCESS) return opencl_failure("clCreateSampler", error);
+      error = kernel_.setArg(index, samplers_.back());
+      break;
+    }
+    case Kind::value: {
+      const cache::Bytes value = content_of(argument, number);
+      size = value.size();
+      error = kernel_.setArg(index, value.size(), value.data());
+      break;
+    }
+    case Kind::local: error = kernel_.setArg(index, static_cast<std::size_t>(argument.count), nullptr); break;
   }
   if (error == CL_SUCCESS) return {};
-  return {Code::invalid_argument,
-          argument_name(number) + " does not fit the kernel: clSetKernelArg: error " + std::to_string(error), error};
+  if (error == CL_INVALID_ARG_SIZE) {
+    return {Code::invalid_argument,
+            "the kernel takes another size than the " + std::to_string(size) + " bytes of the trial", error};
+  }
+  return {Code::invalid_argument, "does not fit the kernel: clSetKernelArg: error " + std::to_string(error), error};
 }
 
 Result<TrialRun> TrialRun::create(const Session& session, const Device& device, cl_program program,
                                   const TrialCase& tried) {
-  const Trial& trial = tried.trial;
-  TrialRun run(session, tried);
+  const std::vector<TrialArgument>& arguments = tried.trial.arguments;
+  TrialRun run(session, device, tried);
   cl_int error = CL_SUCCESS;
   run.kernel_ = cl::Kernel(cl::Program(program, true), tried.kernel.name.c_str(), &error);
-  if (error != CL_SUCCESS) return failure("clCreateKernel", error);
-  const Status fits = check_signature(run.kernel_(), trial);
+  if (error != CL_SUCCESS) return opencl_failure("clCreateKernel", error);
+  const Status fits = check_signature(run.kernel_(), tried.trial);
   if (!fits) return fits;
   run.queue_ = cl::CommandQueue(session.queue(), true);
-  const std::size_t aligned = cl::Device(device.id, true).getInfo<CL_DEVICE_MEM_BASE_ADDR_ALIGN>() / 8;
-  run.guard_ = std::max(kLeastGuard, aligned);
-  const std::size_t count = trial.arguments.size();
-  run.whole_.resize(count);
-  run.inner_.resize(count);
-  run.content_.resize(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    const bool is_buffer = trial.arguments[i].kind == TrialArgument::Kind::buffer;
-    Status status = is_buffer ? run.add_buffer(i) : Status();
-    if (status) status = run.set(i);
-    if (!status) return status;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    Result<TrialMemory> memory =
+        arguments[i].is_memory() ? TrialMemory::create(session, device, arguments[i], i) : TrialMemory();
+    if (!memory) return memory.status().within(argument_name(i));
+    run.memory_.push_back(std::move(*memory));
+    const Status set = run.set(i);
+    if (!set) return set.within(argument_name(i));
   }
   return run;
 }
 
-Result<double> TrialRun::run() {
-  for (std::size_t i = 0; i < whole_.size(); ++i) {
-    if (content_[i].empty()) continue;
-    const cl_int error = queue_.enqueueWriteBuffer(whole_[i], CL_TRUE, 0, content_[i].size(), content_[i].data());
-    if (error != CL_SUCCESS) return failure("clEnqueueWriteBuffer", error);
+// CL_INVALID_WORK_GROUP_SIZE stands for several causes.
+Status TrialRun::refused_size(cl_int error) const {
+  const Extents3 required = required_size(kernel_(), device_);
+  const Extents3 &global = tried_.trial.global, &size = tried_.size;
+  if (required[0] != 0 && required != size) {
+    return {Code::invalid_argument,
+            "the kernel requires the work-group size " + size_text(required) + " (reqd_work_group_size)", error};
   }
-  const Extents3& g = tried_.trial.global;
-  const Extents3& l = tried_.size;
+  for (std::size_t d = 0; d < 3; ++d) {
+    if (size[d] == 0 || global[d] % size[d] == 0) continue;
+    return {Code::invalid_argument,
+            "the global size " + size_text(global) + " is no multiple of it, which this driver refuses", error};
+  }
+  return {Code::invalid_argument, "the driver refuses this work-group size (CL_INVALID_WORK_GROUP_SIZE)", error};
+}
+
+Result<double> TrialRun::run() {
+  for (const TrialMemory& memory : memory_) {
+    const Status filled = memory.fill(queue_);
+    if (!filled) return filled;
+  }
+  const Trial& trial = tried_.trial;
+  const cl::NDRange offset = trial.offset == Extents3{} ? cl::NullRange : range_of(trial.offset);
+  const cl::NDRange local = tried_.size == kDriversChoice ? cl::NullRange : range_of(tried_.size);
   cl::Event event;
   const auto start = std::chrono::steady_clock::now();
-  const cl_int error = queue_.enqueueNDRangeKernel(kernel_, cl::NullRange, cl::NDRange(g[0], g[1], g[2]),
-                                                   cl::NDRange(l[0], l[1], l[2]), nullptr, &event);
-  if (error != CL_SUCCESS) return failure("clEnqueueNDRangeKernel", error);
+  const cl_int error = queue_.enqueueNDRangeKernel(kernel_, offset, range_of(trial.global), local, nullptr, &event);
+  if (error == CL_INVALID_WORK_GROUP_SIZE) return refused_size(error);
+  if (error != CL_SUCCESS) return opencl_failure("clEnqueueNDRangeKernel", error);
   clRetainEvent(event());
   const Status finished = finish(queue_(), event());
   const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - start;
@@ -191,19 +151,11 @@ Result<double> TrialRun::run() {
 }
 
 Result<std::vector<cache::Bytes>> TrialRun::results() const {
-  std::vector<cache::Bytes> all(content_.size());
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (content_[i].empty()) continue;
-    cache::Bytes bytes(content_[i].size());
-    const cl_int error = queue_.enqueueReadBuffer(whole_[i], CL_TRUE, 0, bytes.size(), bytes.data());
-    if (error != CL_SUCCESS) return failure("clEnqueueReadBuffer", error);
-    const auto begin = bytes.begin() + static_cast<std::ptrdiff_t>(guard_);
-    const auto end = bytes.end() - static_cast<std::ptrdiff_t>(guard_);
-    const auto is_guard = [](std::uint8_t byte) { return byte == kGuard; };
-    if (!std::all_of(bytes.begin(), begin, is_guard) || !std::all_of(end, bytes.end(), is_guard)) {
-      return {Code::wrong_result, "wrote outside the buffer of " + argument_name(i)};
-    }
-    all[i].assign(begin, end);
+  std::vector<cache::Bytes> all;
+  for (const TrialMemory& memory : memory_) {
+    Result<cache::Bytes> bytes = memory.read(queue_);
+    if (!bytes) return bytes.status().within(argument_name(all.size()));
+    all.push_back(std::move(*bytes));
   }
   return all;
 }

@@ -3,11 +3,8 @@
 
 #include <clbake/builder/jobs.hpp>
 
-#include "program/trial.hpp"
-
-#define CL_HPP_TARGET_OPENCL_VERSION 120
-#define CL_HPP_MINIMUM_OPENCL_VERSION 120
-#include <CL/opencl.hpp>
+#include "program/signature.hpp"
+#include "program/trial_memory.hpp"
 
 namespace clbake::builder::program {
 
@@ -16,44 +13,38 @@ namespace clbake::builder::program {
 Result<LoadedProgram> build_from_source(const Job& job, const Device& device, const Session& session,
                                         const std::string& more_options = {});
 
-// Fails with invalid_argument, naming the argument, when those of the trial are not what the kernel takes: their
-// number; and where the driver tells, whether each is a buffer, a scalar or local memory, and a scalar's type.
-Status check_signature(cl_kernel kernel, const Trial& trial);
-
 // Says in the worker's log what is tried, so that the cause of a crash or a timeout can name it: failure_of().
 void announce(const TrialCase& tried);
 
-// The kernel's arguments, its buffers between guards. One thread. Messages do not name the kernel.
+// The kernel with its arguments. One thread. Messages do not name the kernel.
 class TrialRun {
  public:
-  // `tried` must outlive it. Fails like check_signature, or with out_of_memory or opencl.
+  // `tried` must outlive it. Fails like check_signature and TrialMemory::create, or with opencl.
   static Result<TrialRun> create(const Session& session, const Device& device, cl_program program,
                                  const TrialCase& tried);
   static Result<TrialRun> create(const Session&, const Device&, cl_program, TrialCase&&) = delete;
 
-  // Fills the buffers anew, then launches and waits; microseconds from the launch to its end.
+  // Fills buffers and images anew, then launches and waits; microseconds from the launch to its end. Fails with
+  // invalid_argument when the driver refuses the work-group size, or with opencl.
   Result<double> run();
 
-  // Each buffer's content after the launch, by argument; empty for other arguments. Fails with wrong_result when it
-  // wrote outside of a buffer.
+  // The content of each buffer and image after the launch, by argument; empty for other arguments. Fails with
+  // wrong_result when the kernel wrote outside of a buffer.
   Result<std::vector<cache::Bytes>> results() const;
 
  private:
-  TrialRun(const Session& session, const TrialCase& tried) : session_(session), tried_(tried) {}
-  Status add_buffer(std::size_t number);
+  TrialRun(const Session& session, const Device& device, const TrialCase& tried)
+      : session_(session), device_(device.id), tried_(tried) {}
   Status set(std::size_t number);
+  Status refused_size(cl_int error) const;
 
   Session session_;
+  cl_device_id device_;
   const TrialCase& tried_;
-  std::size_t guard_ = 0;  // bytes on each side of a buffer
   cl::CommandQueue queue_;
   cl::Kernel kernel_;
-  // By argument: the buffer with its guards, what the kernel gets of it, and the first content of the whole.
-  std::vector<cl::Buffer> whole_, inner_;
-  std::vector<cache::Bytes> content_;
+  std::vector<TrialMemory> memory_;    // by argument
+  std::vector<cl::Sampler> samplers_;  // of the arguments that are some
 };
-
-// The first content of an argument's buffer: equal for each call. `number`: of the argument.
-cache::Bytes content_of(const TrialArgument& argument, std::size_t number);
 
 }  // namespace clbake::builder::program

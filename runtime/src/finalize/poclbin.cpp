@@ -170,12 +170,14 @@ void append_file(cache::Bytes& into, std::string_view path, cache::ByteView cont
   append(into, content);
 }
 
-// True when a launch of the program has the function's local size: "64-1-1-goffs0" begins with it.
+// True when a launch of the program has the function's local size, with which the function's shape begins
+// ("64-1-1-goffs0"), or one that the driver chose.
 bool is_launched(const cache::Variant& program, const PoclKernel& kernel, const PoclFunction& function) {
   return std::any_of(program.launches.begin(), program.launches.end(), [&](const cache::Launch& launch) {
     std::string size;
     for (const std::uint32_t extent : launch.local) size += std::to_string(extent) + "-";
-    return launch.kernel_name == kernel.name && begins_with(function.shape + "-", size);
+    const bool has_size = launch.local[0] == 0 || begins_with(function.shape + "-", size);
+    return launch.kernel_name == kernel.name && has_size;
   });
 }
 

@@ -48,10 +48,12 @@ Result<cache::Variant> launchable_variant(const Bundle& bundle, std::uint32_t in
   return variant;
 }
 
-// The work-items of a work-group; SIZE_MAX where that number overflows.
+// The work-items of a work-group; SIZE_MAX where that number overflows, 0 where the driver chooses.
 std::size_t work_items(const cache::Launch& launch) {
-  std::size_t items = 1;
-  for (const std::size_t extent : launch.local) items = extent > SIZE_MAX / items ? SIZE_MAX : items * extent;
+  std::size_t items = launch.local[0] == 0 ? 0 : 1;
+  for (const std::size_t extent : launch.local) {
+    items = extent > 0 && items > SIZE_MAX / extent ? SIZE_MAX : items * extent;
+  }
   return items;
 }
 

@@ -1,0 +1,79 @@
+#include "program/trial_files.hpp"
+
+#include "process/text_file.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+namespace clbake::builder::program {
+using namespace process;
+namespace {
+
+constexpr std::uint64_t kMostFileBytes = std::uint64_t{1} << 32;
+
+int digit_value(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+}  // namespace
+
+SharedBytes bytes_of_hex(const std::string& digits) {
+  if (digits.size() % 2 != 0) return nullptr;
+  const auto bytes = std::make_shared<cache::Bytes>(digits.size() / 2);
+  for (std::size_t i = 0; i < bytes->size(); ++i) {
+    const int high = digit_value(digits[2 * i]), low = digit_value(digits[2 * i + 1]);
+    if (high < 0 || low < 0) return nullptr;
+    (*bytes)[i] = static_cast<std::uint8_t>(16 * high + low);
+  }
+  return bytes;
+}
+
+std::string hex_of(const std::uint8_t* bytes, std::size_t size) {
+  std::string digits;
+  digits.reserve(2 * size);
+  for (std::size_t i = 0; i < size; ++i) {
+    for (const int part : {bytes[i] >> 4, bytes[i] & 15}) digits += "0123456789abcdef"[part];
+  }
+  return digits;
+}
+
+SharedBytes TrialFiles::find(const std::string& name) {
+  const auto known = files_.find(name);
+  if (known != files_.end()) return known->second;
+  const std::string path = (std::filesystem::path(directory_) / name).lexically_normal().string();
+  const Result<std::string> text = directory_.empty() ? Result<std::string>(Code::not_found, name + ": is not there")
+                                                      : read_text_file(path, kMostFileBytes);
+  if (!text && failure_.empty()) failure_ = text.status().message();
+  if (!text) return nullptr;
+  return files_.emplace(name, std::make_shared<const cache::Bytes>(text->begin(), text->end())).first->second;
+}
+
+Json TrialFiles::json() const {
+  Json list = Json::array();
+  for (const auto& [name, bytes] : files_) {
+    const auto is_zero = [](std::uint8_t byte) { return byte == 0; };
+    const auto end = std::find_if_not(bytes->rbegin(), bytes->rend(), is_zero).base();
+    list.push_back({name, bytes->size(), hex_of(bytes->data(), static_cast<std::size_t>(end - bytes->begin()))});
+  }
+  return list;
+}
+
+bool TrialFiles::read(JsonReader& reader, const JsonValue& at, TrialFiles& files) {
+  return reader.list(at, [&](const JsonValue& row) {
+    std::string name, digits;
+    std::uint64_t size = 0;
+    const bool read =
+        reader.row(row, reader.field("name", name), reader.field("bytes", size), reader.field("hex", digits));
+    if (!read) return false;
+    const SharedBytes begin = bytes_of_hex(digits);
+    if (!begin || begin->size() > size || size > kMostFileBytes) return reader.fail(row, "is no file");
+    cache::Bytes all = *begin;
+    all.resize(size);
+    files.files_[name] = std::make_shared<const cache::Bytes>(std::move(all));
+    return true;
+  });
+}
+
+}  // namespace clbake::builder::program
