@@ -19,7 +19,7 @@ constexpr std::uintmax_t kMostManifestBytes = std::uintmax_t{64} << 20;
 constexpr std::uint32_t kVersion = 2;
 constexpr std::uint32_t kContract = 1;  // of programs: FORMAT.md
 constexpr std::size_t kMaxNameBytes = 64;
-constexpr std::size_t kMaxTrialBytes = std::size_t{900} << 10;  // a variant of a bundle has at most 1 MiB
+constexpr std::size_t kMaxTrialBytes = std::size_t{15} << 20;  // a source of a bundle has at most 16 MiB
 
 // It becomes the name of a variant, and of files.
 std::string wrong_name(const std::string& name) {
@@ -126,7 +126,7 @@ class Manifest {
     program.trial = trial_text(at.json, files);
     if (program.trial.size() > kMaxTrialBytes) {
       return reader_.fail(at, "the trials take " + std::to_string(program.trial.size()) +
-                                  " bytes in the bundle, and 900 KiB is the limit: smaller buffers will do");
+                                  " bytes in the bundle, and 15 MiB is the limit: smaller buffers will do");
     }
     return true;
   }

@@ -226,7 +226,7 @@ struct Programs : Scene {
   Programs() {
     options.programs = path("programs.json");
     options.gemm = false;
-    write_file(options.programs, R"({"version": 1, "programs": [{"name": "one", "source": "one.cl", "kernels": [
+    write_file(options.programs, R"({"version": 2, "programs": [{"name": "one", "source": "one.cl", "kernels": [
         {"name": "one", "work_group_sizes": [[4]], "trials": [{"global": [4], "arguments": [
           {"buffer": "char", "count": 4}]}]}]}]})");
     write_file(path("one.cl"), "#include \"part.h\"\nkernel void one(global char* x) {}\n");

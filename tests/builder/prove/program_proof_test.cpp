@@ -62,7 +62,7 @@ struct Proofs : BuildFixture {
     write_file(path("mine.cl"), source);
     write_file(
         path("programs.json"),
-        R"({"version": 1, "programs": [{"name": "mine", "source": "mine.cl", "options": "-DFACTOR=2", "kernels": )" +
+        R"({"version": 2, "programs": [{"name": "mine", "source": "mine.cl", "options": "-DFACTOR=2", "kernels": )" +
             kernels + "}]}");
     Result<std::vector<program::Program>> programs = program::read_programs(path("programs.json"));
     if (!programs) return programs.status();
@@ -207,17 +207,17 @@ BOOST_FIXTURE_TEST_CASE(TrialsThatDoNotFitTheKernelAreNamed, Proofs) {
   check_fails("kernel negates: CL_INVALID_KERNEL_NAME (-46); the program has ",
               replaced(kernels_of(trial(reverse_arguments())), "negate", "negates"));
   if (!on_pocl()) return;  // not every driver tells the kinds
-  check_fails("kernel reverse: trial 0: argument 1 of the kernel is a scalar, and the trial gives a buffer",
+  check_fails("kernel reverse: trial 0: argument 1 (int n) of the kernel is a value, and the trial gives a buffer",
               kernels_of(trial("[" + buffer() + "," + buffer() + R"(, {"local": 512}])")));
   const std::string kernels = kernels_of(trial(reverse_arguments()));
-  check_fails("argument 1 of the kernel is int, and the trial gives uint",
+  check_fails("argument 1 (int n) of the kernel is int, and the trial gives uint",
               replaced(kernels, R"("int", "v)", R"("uint", "v)"));
-  check_fails("argument 0 of the kernel is image2d_t, and the trial gives a buffer", kernels,
+  check_fails("argument 0 (image2d_t x) of the kernel is an image, and the trial gives a buffer", kernels,
               "kernel void reverse(read_only image2d_t x, int n, local float* t) {} kernel void negate() {}");
 }
 
 BOOST_FIXTURE_TEST_CASE(WritingOutsideABufferIsFound, Proofs) {
-  check_fails("kernel reverse, work-group size 16x1x1: wrote outside the buffer of argument 0",
+  check_fails("kernel reverse, work-group size 16x1x1: argument 0: wrote outside the buffer",
               kernels_of(trial(reverse_arguments(R"({"buffer": "float", "count": 127})"))));
 }
 

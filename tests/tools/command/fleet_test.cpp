@@ -263,7 +263,7 @@ BOOST_FIXTURE_TEST_CASE(ProgramsAreBakedOnceAndPlannedAnewWhenAFileOfTheirsChang
   directory.write("app.cl", std::string("#include \"part.h\"\nkernel void clbake_gemm() {}\n"));
   directory.write("part.h", std::string("// part\n"));
   const std::string programs = directory.write(
-      "programs.json", std::string(R"({"version": 1, "programs": [{"name": "mine", "source": "app.cl", "kernels": [
+      "programs.json", std::string(R"({"version": 2, "programs": [{"name": "mine", "source": "app.cl", "kernels": [
         {"name": "clbake_gemm", "work_group_sizes": [[8]], "trials": [{"global": [8], "arguments": []}]}]}]})"));
   const Arguments plan = {"plan", "--target", "nvidia:sm_90", "--programs", programs, "-o", manifest};
   const Outcome planned = run(plan);

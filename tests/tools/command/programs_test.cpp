@@ -7,7 +7,7 @@ namespace clbake::tool::test {
 namespace {
 
 constexpr const char* kManifest = R"({
-  "version": 1,
+  "version": 2,
   "programs": [
     {"name": "twice", "source": "kernels/twice.cl", "options": "-DFACTOR=2",
      "kernels": [{"name": "multiply", "work_group_sizes": [[32], [16]],
@@ -124,7 +124,7 @@ BOOST_FIXTURE_TEST_CASE(OnlyWhatIsNewOrChangedIsBaked, Baked) {
 
 BOOST_AUTO_TEST_CASE(ABadManifestIsNamedWithItsField) {
   const Application app;
-  app.write("bad.json", std::string("{\"version\": 1, \"programs\": [{}]}"));
+  app.write("bad.json", std::string("{\"version\": 2, \"programs\": [{}]}"));
   check_refused(clbake({"build", "--programs", app.path("bad.json"), "-o", app.path("x")}), 1,
                 {"bad.json: programs[0].name: is missing"});
   BOOST_TEST(!std::filesystem::exists(app.path("x")));
