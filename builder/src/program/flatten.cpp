@@ -1,5 +1,6 @@
 #include "program/flatten.hpp"
 
+#include <clbake/includes.hpp>
 #include "process/text_file.hpp"
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <sstream>
 
 namespace clbake::builder::program {
+using namespace includes;
 namespace {
 
 namespace fs = std::filesystem;
@@ -15,54 +17,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMostDeep = 200;                                    // files that include each other
 constexpr std::size_t kMostSourceBytes = (std::size_t{16} << 20) - 1024;  // of a bundle's source, with its name
 
-constexpr const char* kBlanks = " \t\r\v\f";
-
-// The text with a blank in the place of each character of a comment, but for line ends. Texts in quotes stay. Blanks go
-// from the ends of lines: compilers take a backslash in front of them as the last character.
-std::string without_comments(const std::string& lines) {
-  std::string text;
-  for (const char c : lines) {
-    if (c == '\n') text.resize(text.find_last_not_of(kBlanks) + 1);
-    text += c;
-  }
-  enum { code, line_comment, block_comment, quoted } state = code;
-  char quote = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i], next = i + 1 < text.size() ? text[i + 1] : '\0';
-    if (state == quoted) {
-      if (c == '\\') ++i;
-      if (c == quote || c == '\n') state = code;
-      continue;
-    }
-    const bool ends = state == block_comment && c == '*' && next == '/';
-    if (state == line_comment && c == '\n' && text[i - 1] != '\\') state = code;
-    if (state == code && c == '/' && next == '/') state = line_comment;
-    if (state == code && c == '/' && next == '*') text[i] = ' ', text[++i] = ' ', state = block_comment;
-    if (state == code && (c == '"' || c == '\'')) quote = c, state = quoted;
-    if (state == block_comment && c != '\n') text[i] = ' ';
-    if (state == line_comment && c != '\n' && !(c == '\\' && next == '\n')) text[i] = ' ';
-    if (ends) text[++i] = ' ', state = code;
-  }
-  return text;
-}
-
-std::string trimmed(const std::string& text) {
-  const std::size_t begin = std::min(text.find_first_not_of(kBlanks), text.size());
-  return text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin);
-}
-
-struct Directive {
-  std::string word;  // "include"; empty: the line is no directive
-  std::string rest;
-};
-
-Directive directive_of(const std::string& line) {
-  const std::string text = trimmed(line);
-  if (text.empty() || text[0] != '#') return {};
-  const std::string behind = trimmed(text.substr(1));
-  const std::size_t end = std::min(behind.find_first_not_of("abcdefghijklmnopqrstuvwxyz"), behind.size());
-  return {behind.substr(0, end), trimmed(behind.substr(end))};
-}
+constexpr const char* kByteOrderMark = "\xEF\xBB\xBF";
 
 std::string line_directive(std::size_t number, const std::string& file) {
   std::string quoted;
@@ -73,21 +28,26 @@ std::string line_directive(std::size_t number, const std::string& file) {
   return "#line " + std::to_string(number) + " \"" + quoted + "\"\n";
 }
 
+// A file to include.
+struct Included {
+  std::string name;
+  std::string text;
+};
+
 class Flattener {
  public:
-  Flattener(const std::string& directory, const std::vector<std::string>& folders)
-      : directory_(directory), folders_(folders) {}
+  explicit Flattener(const IncludePlaces& places) : places_(places) {
+    for (const std::string& definition : places.definitions) macros_.define_option(definition);
+  }
 
   // `conditions`: around the place where it is included.
-  Status add(const std::string& file, int conditions = 0) {
-    const Result<std::string> text =
-        process::read_text_file((directory_ / file).lexically_normal().string(), kMostSourceBytes);
-    if (!text) return text.status();
-    if (text->find('\0') != std::string::npos) return {Code::malformed, file + ": is no text"};
-    if (stack_.size() >= kMostDeep) return {Code::malformed, file + ": files include each other more than 200 deep"};
-    if (std::find(files_.begin(), files_.end(), file) == files_.end()) files_.push_back(file);
-    stack_.push_back(file);
-    const Status status = add_lines(file, *text, conditions);
+  Status add(const Included& file, int conditions) {
+    if (file.text.find('\0') != std::string::npos) return {Code::malformed, file.name + ": is no text"};
+    if (stack_.size() >= kMostDeep) {
+      return {Code::malformed, file.name + ": files include each other more than 200 deep"};
+    }
+    stack_.push_back({file.name, false});
+    const Status status = add_lines(file, conditions);
     stack_.pop_back();
     return status;
   }
@@ -95,24 +55,36 @@ class Flattener {
   FlatSource take() { return {std::move(text_), std::move(files_)}; }
 
  private:
-  Status add_lines(const std::string& file, const std::string& text, int conditions) {
+  Status add_lines(const Included& file, int conditions) {
     const std::size_t begin = text_.size();
-    bool once = false, is_continued = false;
-    text_ += line_directive(1, file);
-    std::istringstream lines(without_comments(text));
+    bool once = false, is_continued = false, is_first = true;
+    std::string definition;  // what stands behind #define so far
+    bool is_defining = false;
+    text_ += line_directive(1, file.name);
+    const bool is_marked = file.text.rfind(kByteOrderMark, 0) == 0;
+    std::istringstream lines(without_comments(is_marked ? file.text.substr(3) : file.text));
     std::size_t number = 0;
     for (std::string line; std::getline(lines, line);) {
       ++number;
       line.resize(line.find_last_not_of(kBlanks) + 1);
       const Directive found = is_continued ? Directive() : directive_of(line);
+      is_defining = found.word == "define" || (is_continued && is_defining);
+      if (is_defining) definition += is_continued ? line : found.rest;
       is_continued = !line.empty() && line.back() == '\\';
+      if (is_defining && is_continued) definition.pop_back();
+      if (is_defining && !is_continued) {
+        macros_.define(trimmed(definition));
+        definition.clear();
+      }
+      if (is_first && found.word == "ifndef") stack_.back().is_guarded = true;
+      is_first = is_first && found.word.empty();
       if (found.word.rfind("if", 0) == 0) ++conditions;
       if (found.word == "endif") --conditions;
       if (found.word == "pragma" && found.rest == "once") {
-        once = true;
+        once = stack_.back().is_guarded = true;
         text_ += "\n";
       } else if (found.word == "include" || found.word == "import") {
-        const Status included = include(file, number, found, conditions);
+        const Status included = include(file.name, number, found, conditions);
         if (!included) return included;
       } else {
         text_ += line + "\n";
@@ -120,13 +92,13 @@ class Flattener {
     }
     if (is_continued) text_ += "\n";  // so that the backslash does not take the next file's line
     if (once) {
-      const std::string guard = "CLBAKE_ONCE_" + process::digest(file);
+      const std::string guard = "CLBAKE_ONCE_" + process::digest(file.name);
       text_.insert(begin, "#ifndef " + guard + "\n#define " + guard + "\n");
       text_ += "#endif\n";
     }
     return text_.size() <= kMostSourceBytes
                ? Status()
-               : Status(Code::malformed, file + ": more than 16 MiB with all that it includes");
+               : Status(Code::malformed, file.name + ": more than 16 MiB with all that it includes");
   }
 
   // Puts a file in the place of the directive.
@@ -139,48 +111,76 @@ class Flattener {
       return Status();
     };
     if (directive.word == "import") return cannot(Code::malformed, "#import is not supported, only #include");
-    const std::string& quoted = directive.rest;
-    const bool beside = !quoted.empty() && quoted[0] == '"';
-    const std::size_t end = quoted.find(beside ? '"' : '>', 1);
-    if (quoted.empty() || (!beside && quoted[0] != '<') || end + 1 != quoted.size()) {
+    const Result<std::vector<Name>> names = macros_.names(directive.rest);
+    if (!names) return cannot(Code::malformed, names.status().message());
+    if (names->empty()) {
       return cannot(Code::malformed, "#include needs the name of a file in quotes or angle brackets");
     }
-    const std::string name = quoted.substr(1, end - 1);
-    const std::optional<std::string> found = find(file, name, beside);
-    if (!found) return cannot(Code::not_found, "there is no file '" + name + "' to include");
-    if (std::find(stack_.begin(), stack_.end(), *found) != stack_.end()) {
-      return Status(Code::malformed, here + *found + " includes itself");
+    std::optional<Included> found;
+    for (const Name& name : *names) {
+      Result<std::optional<Included>> one = find(file, name);
+      if (!one) return one.status();
+      if (*one && found && found->name != (*one)->name) {
+        return cannot(Code::malformed, "the macro may mean '" + found->name + "' or '" + (*one)->name + "'");
+      }
+      if (*one) found = std::move(*one);
+    }
+    if (!found) return cannot(Code::not_found, "there is no file '" + names->front().name + "' to include");
+    const auto around =
+        std::find_if(stack_.begin(), stack_.end(), [&](const Open& o) { return o.name == found->name; });
+    if (around != stack_.end() && !around->is_guarded) {
+      return Status(Code::malformed, here + found->name + " includes itself");
+    }
+    if (around != stack_.end()) {
+      text_ += "\n";
+      return {};
     }
     const Status added = add(*found, conditions);
     text_ += line_directive(number + 1, file);
     return added;
   }
 
-  std::optional<std::string> find(const std::string& file, const std::string& name, bool quoted) const {
-    std::vector<fs::path> places;
-    if (quoted) places.push_back(fs::path(file).parent_path());
-    places.insert(places.end(), folders_.begin(), folders_.end());
-    for (const fs::path& place : places) {
-      const std::string path = (place / name).lexically_normal().string();
-      std::error_code ignored;
-      if (fs::is_regular_file(directory_ / path, ignored)) return path;
+  Result<std::optional<Included>> find(const std::string& file, const Name& name) {
+    const fs::path beside = fs::path(file).parent_path();
+    std::vector<std::string> known = {plain_name(name.name)};
+    if (name.quoted) known.insert(known.begin(), plain_name((beside / name.name).string()));
+    for (const std::string& each : known) {
+      const auto header = places_.headers.find(each);
+      if (header != places_.headers.end()) return std::optional<Included>({header->first, header->second});
     }
-    return std::nullopt;
+    std::vector<fs::path> places(places_.folders.begin(), places_.folders.end());
+    if (name.quoted) places.insert(places.begin(), beside);
+    for (const fs::path& place : places) {
+      const std::string path = (place / name.name).lexically_normal().string();
+      const std::string on_disk = (fs::path(places_.directory) / path).lexically_normal().string();
+      std::error_code ignored;
+      if (!fs::is_regular_file(on_disk, ignored)) continue;
+      Result<std::string> text = process::read_text_file(on_disk, kMostSourceBytes);
+      if (!text) return text.status();
+      if (std::find(files_.begin(), files_.end(), path) == files_.end()) files_.push_back(path);
+      return std::optional<Included>({path, std::move(*text)});
+    }
+    return std::optional<Included>();
   }
 
-  const fs::path directory_;
-  const std::vector<std::string>& folders_;
-  std::vector<std::string> stack_;  // the file that is being read, and those that include it
+  // A file that is being read.
+  struct Open {
+    std::string name;
+    bool is_guarded;  // including it again adds nothing
+  };
+
+  const IncludePlaces& places_;
+  Macros macros_;
+  std::vector<Open> stack_;  // the innermost last
   std::string text_;
   std::vector<std::string> files_;
 };
 
 }  // namespace
 
-Result<FlatSource> flatten(const std::string& directory, const std::string& file,
-                           const std::vector<std::string>& folders) {
-  Flattener flattener(directory, folders);
-  const Status added = flattener.add(fs::path(file).lexically_normal().string());
+Result<FlatSource> flatten(const std::string& file, const std::string& text, const IncludePlaces& places) {
+  Flattener flattener(places);
+  const Status added = flattener.add({file, text}, 0);
   if (!added) return added;
   return flattener.take();
 }

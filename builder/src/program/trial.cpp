@@ -10,6 +10,7 @@ constexpr std::size_t kMaxKernels = 4096;
 constexpr std::size_t kMaxSizes = 256;
 constexpr std::size_t kMaxTrials = 4096;
 constexpr std::uint32_t kMaxExtent = 1U << 30;
+constexpr std::size_t kLeastKept = 4096;  // bytes of each file
 
 bool read_extents(JsonReader& reader, const JsonValue& at, std::uint32_t least, Extents3& extents) {
   if (!at.json.is_array() || at.json.empty() || at.json.size() > 3) {
@@ -107,8 +108,15 @@ bool read_kernels(JsonReader& reader, const JsonValue& at, TrialFiles& files, st
   });
 }
 
-std::string trial_text(const Json& kernels, const TrialFiles& files) {
-  return files.empty() ? kernels.dump() : Json{{"files", files.json()}, {"kernels", kernels}}.dump();
+std::string trial_text(const Json& kernels, const TrialFiles& files, std::size_t most_bytes, std::string& remark) {
+  if (files.empty()) return kernels.dump();
+  std::string text = Json{{"files", files.json(most_bytes)}, {"kernels", kernels}}.dump();
+  for (std::size_t kept = most_bytes / 4; text.size() > most_bytes && kept >= kLeastKept; kept /= 2) {
+    text = Json{{"files", files.json(kept)}, {"kernels", kernels}}.dump();
+    remark = "the bundle keeps the first " + std::to_string(kept / 1024) +
+             " KiB of each content of its trials; zeros take the place of the rest";
+  }
+  return text;
 }
 
 Result<std::vector<TriedKernel>> parse_trial(const std::string& trial) {

@@ -88,8 +88,10 @@ bool read_arguments(process::JsonReader& reader, const process::JsonValue& at, T
 bool read_kernels(process::JsonReader& reader, const process::JsonValue& at, TrialFiles& files,
                   std::vector<TriedKernel>& kernels);
 
-// The text that a bundle keeps: the list "kernels" with the files that were read for it.
-std::string trial_text(const process::Json& kernels, const TrialFiles& files);
+// The text that a bundle keeps: the list "kernels" with the files that were read for it. Cuts the contents of large
+// files where it would have more than `most_bytes`, which `remark` then says; zeros take the place of the rest.
+std::string trial_text(const process::Json& kernels, const TrialFiles& files, std::size_t most_bytes,
+                       std::string& remark);
 
 // The kernels of such a text. Fails with malformed.
 Result<std::vector<TriedKernel>> parse_trial(const std::string& trial);

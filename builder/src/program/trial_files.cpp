@@ -50,11 +50,18 @@ SharedBytes TrialFiles::find(const std::string& name) {
   return files_.emplace(name, std::make_shared<const cache::Bytes>(text->begin(), text->end())).first->second;
 }
 
-Json TrialFiles::json() const {
+std::vector<std::string> TrialFiles::names() const {
+  std::vector<std::string> all;
+  for (const auto& file : files_) all.push_back(file.first);
+  return all;
+}
+
+Json TrialFiles::json(std::size_t kept) const {
   Json list = Json::array();
   for (const auto& [name, bytes] : files_) {
     const auto is_zero = [](std::uint8_t byte) { return byte == 0; };
-    const auto end = std::find_if_not(bytes->rbegin(), bytes->rend(), is_zero).base();
+    const auto cut = bytes->rend() - static_cast<std::ptrdiff_t>(std::min(kept, bytes->size()));
+    const auto end = std::find_if_not(cut, bytes->rend(), is_zero).base();
     list.push_back({name, bytes->size(), hex_of(bytes->data(), static_cast<std::size_t>(end - bytes->begin()))});
   }
   return list;

@@ -31,8 +31,10 @@ class TrialFiles {
   // Why the first of the files that cannot be read was not; empty when there is none.
   const std::string& failure() const { return failure_; }
 
-  // The files that were found, [[NAME, BYTES, HEX], ...], without the zeros at their ends.
-  process::Json json() const;
+  // The files that were found, [[NAME, BYTES, HEX], ...]: at most the first `kept` bytes of each, without the zeros at
+  // their ends.
+  process::Json json(std::size_t kept) const;
+  std::vector<std::string> names() const;
   bool empty() const { return files_.empty(); }
 
  private:

@@ -18,8 +18,10 @@ class Folder {
     std::filesystem::create_directories(path.parent_path());
     write_file(path.string(), text);
   }
-  Result<std::string> flat(const std::string& file, const std::vector<std::string>& folders = {}) const {
-    Result<program::FlatSource> source = program::flatten(directory_.path(), file, folders);
+  Result<std::string> flat(const std::string& file, const std::vector<std::string>& folders = {},
+                           const std::vector<std::string>& definitions = {}) const {
+    program::IncludePlaces places{directory_.path(), folders, definitions, {{"memory/in.h", "in memory\n"}}};
+    Result<program::FlatSource> source = program::flatten(file, read_file(directory_.path() + "/" + file), places);
     if (!source) return source.status();
     return std::move(source->text);
   }
@@ -110,8 +112,8 @@ BOOST_AUTO_TEST_CASE(FilesThatIncludeThemselvesOrAreMissingAreNamed) {
   folder.add("a.cl", "\n#include \"b.h\"\n");
   folder.add("b.h", "#include \"a.cl\"\n");
   BOOST_TEST(folder.failure("a.cl") == "b.h:1: a.cl includes itself");
-  BOOST_TEST(contains(folder.failure("none.cl"), "none.cl: No such file"));
-  BOOST_TEST(outcome(folder.flat("none.cl")) == "not found");
+  folder.add("guarded.h", "#ifndef G\n#define G\n#include \"guarded.h\"\n#endif\n");
+  BOOST_TEST(required(folder.flat("guarded.h")) == "#line 1 \"guarded.h\"\n#ifndef G\n#define G\n\n#endif\n");
   folder.add("open.cl", "#include \"b.h\n");
   BOOST_TEST(folder.failure("open.cl") == "open.cl:1: #include needs the name of a file in quotes or angle brackets");
   for (int i = 0; i < 200; ++i) {
@@ -136,6 +138,31 @@ BOOST_AUTO_TEST_CASE(TheWholeHasALimit) {
   }
   folder.add("10.h", std::string(50000, 'x') + "\n");
   BOOST_TEST(contains(folder.failure("0.h"), "more than 16 MiB"));
+}
+
+BOOST_AUTO_TEST_CASE(MacrosMakeNames) {
+  const Folder folder;
+  folder.add("inc/helper.h", "help\n");
+  folder.add("a.cl", "#define STR(x) #x\n#define \\\n QUOTE(x) STR(x)\n#include QUOTE(FOLDER/helper.h)\n");
+  const std::string text = required(folder.flat("a.cl", {}, {"FOLDER=inc"}));
+  BOOST_TEST(contains(text, "#line 1 \"inc/helper.h\"\nhelp\n#line 5 \"a.cl\"\n"), text);
+  folder.add("other/helper.h", "help\n");
+  folder.add("b.cl", "#define H \"inc/helper.h\"\n#define H \"other/helper.h\"\n#include H\n");
+  BOOST_TEST(folder.failure("b.cl") == "b.cl:3: the macro may mean 'inc/helper.h' or 'other/helper.h'");
+}
+
+BOOST_AUTO_TEST_CASE(HeadersInMemoryArePreferredToFiles) {
+  const Folder folder;
+  folder.add("memory/in.h", "in a file\n");
+  folder.add("a.cl", "#include \"memory/in.h\"\n");
+  BOOST_TEST(contains(required(folder.flat("a.cl")), "in memory\n"));
+}
+
+BOOST_AUTO_TEST_CASE(AByteOrderMarkGoes) {
+  const Folder folder;
+  folder.add("a.cl", "\xEF\xBB\xBFint a;\n#include \"b.h\"\n");
+  folder.add("b.h", "\xEF\xBB\xBFint b;\n");
+  BOOST_TEST(!contains(required(folder.flat("a.cl")), "\xEF\xBB\xBF"));
 }
 
 }  // namespace clbake::builder::test

@@ -12,13 +12,15 @@
 namespace clbake::builder::program {
 
 struct Program {
-  std::string name;
-  cache::Source source;  // with all that it includes
-  std::string options;   // for clBuildProgram
+  std::string name;      // that of its content if the application gives none
+  cache::Source source;  // with all that it includes: encode() of clbake/program_text.hpp, without the options
+  std::string options;   // for clBuildProgram, or clLinkProgram
   std::vector<cache::Launch> launches;
-  std::string trial;               // of its job
-  ContentDigest content{};         // of what the application gives for it; zeros: it is found by its name only
-  std::vector<std::string> files;  // paths of what it was read from: the source and what that includes
+  cache::ContentDigest content{};           // of what the application gives the driver; zeros: of clbake's own
+  std::vector<cache::ContentDigest> parts;  // of the programs that it is linked of
+  std::string trial;                        // of its job
+  std::vector<std::string> files;  // paths of what it was read from: sources, what they include, contents of trials
+  std::string remark;              // for the user; empty: none
   std::string failure;             // why it cannot be baked: a file that is missing, an include; else empty
 };
 
