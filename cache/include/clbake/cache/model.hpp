@@ -50,7 +50,7 @@ enum class Role : std::uint32_t { gemm = 1, pack_a = 2, pack_b = 3, reduce = 4, 
 struct Launch {
   Role role = Role::gemm;
   std::string kernel_name;
-  std::uint32_t local[3] = {1, 1, 1};  // work-group size, work-items; zeros: a program's driver chooses it
+  std::uint32_t local[3] = {1, 1, 1};  // work-group size, work-items
   std::uint32_t tile_m = 1;            // rows of C, or of a packed operand, that one work-group writes
   std::uint32_t tile_n = 1;            // columns of C, or of a packed operand, that one work-group writes
 };
