@@ -126,7 +126,7 @@ BOOST_AUTO_TEST_CASE(ABadManifestIsNamedWithItsField) {
   const Application app;
   app.write("bad.json", std::string("{\"version\": 2, \"programs\": [{}]}"));
   check_refused(clbake({"build", "--programs", app.path("bad.json"), "-o", app.path("x")}), 1,
-                {"bad.json: programs[0].name: is missing"});
+                {"bad.json: programs[0].kernels: is missing"});
   BOOST_TEST(!std::filesystem::exists(app.path("x")));
 }
 
