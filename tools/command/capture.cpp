@@ -64,6 +64,7 @@ int capture(const std::vector<std::string>& arguments) {
   cli.add_json();
   if (const auto status = cli.parse(arguments)) return *status;
   if (std::filesystem::is_directory(cli.file())) {
+    if (cli.has("top")) throw UsageError("--top: recordings of programs have no problems to keep");
     const Json summary = capture_programs(cli.files(), cli.text("output"));
     cli.has("json") ? print(summary) : print_summary(stdout, summary);
     return kSuccess;

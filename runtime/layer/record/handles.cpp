@@ -70,6 +70,7 @@ void install_handles(cl_icd_dispatch& table) {
   install<&Table::clCreateImageWithProperties>(table);
   install<&Table::clCreateImage2D>(table);
   install<&Table::clCreateImage3D>(table);
+  install<&Table::clCreatePipe>(table);
   install<&Table::clCreateFromGLBuffer>(table);
   install<&Table::clCreateFromGLTexture>(table);
   install<&Table::clCreateFromGLTexture2D>(table);

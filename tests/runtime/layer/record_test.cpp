@@ -42,6 +42,7 @@ class Recorded {
   }
 
   ~Recorded() {
+    if (!program_) return;
     cl().clReleaseKernel(kernel_);
     cl().clReleaseProgram(program_);
     cl().clReleaseMemObject(buffer_);
@@ -78,8 +79,9 @@ class Recorded {
     const std::size_t at = text.find("\"trial\":{\"global\":[" + std::to_string(local) + ",");
     if (at == std::string::npos) return {};
     const std::size_t begin = text.find("data/", at);
-    return text_in(folder_ + "/" + text.substr(begin, text.find('"', begin) - begin));
+    return file(text.substr(begin, text.find('"', begin) - begin));
   }
+  std::string file(const std::string& name) const { return text_in(folder_ + "/" + name); }
 
   static std::string bytes(const Floats& numbers) { return {reinterpret_cast<const char*>(numbers.data()), 8}; }
 
@@ -169,6 +171,35 @@ BOOST_AUTO_TEST_CASE(AnEventThatFailsFailsTheLaunchAsWithoutTheLayer) {
     recorded.cl().clReleaseEvent(wait);
   }
   check_nothing_is_left();
+}
+
+// By OpenCL's function, and by the extension's, which a program asks for by name.
+BOOST_AUTO_TEST_CASE(SpirVIsRecordedToTheByte) {
+  const std::string il("\x03\x02#\0 -DITEMS=1", 14);
+  for (const bool extension : {false, true}) {
+    BOOST_TEST_CONTEXT((extension ? "clCreateProgramWithILKHR" : "clCreateProgramWithIL")) {
+      {
+        Recorded recorded;
+        const cl_icd_dispatch& cl = recorded.cl();
+        auto create = cl.clCreateProgramWithIL;
+        if (extension) {
+          cl_platform_id platform = nullptr;
+          clGetPlatformIDs(1, &platform, nullptr);
+          create = reinterpret_cast<decltype(create)>(
+              cl.clGetExtensionFunctionAddressForPlatform(platform, "clCreateProgramWithILKHR"));
+        }
+        cl_program program = create(recorded.scene.context, il.data(), il.size(), nullptr);
+        BOOST_REQUIRE(program);
+        BOOST_TEST(cl.clBuildProgram(program, 0, nullptr, "-DITEMS=1", nullptr, nullptr) == CL_SUCCESS);
+        const std::string journal = recorded.journal();
+        const std::size_t begin = journal.find("sources/");
+        BOOST_REQUIRE(begin != std::string::npos);
+        BOOST_TEST(recorded.file(journal.substr(begin, journal.find('"', begin) - begin)) == il);
+        cl.clReleaseProgram(program);
+      }
+      check_nothing_is_left();
+    }
+  }
 }
 
 BOOST_AUTO_TEST_CASE(ADirectoryThatCannotBeWrittenIsSaidOnceAndTheProgramRuns) {

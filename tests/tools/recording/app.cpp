@@ -62,7 +62,7 @@ struct App {
                           const_cast<float*>(values.data()), nullptr);
   }
 
-  // Of 4 x 2 pixels.
+  // An image of 4 x 2 pixels.
   cl_mem image(cl_mem_flags flags, void* pixels) const {
     const cl_image_format format = {CL_RGBA, CL_UNORM_INT8};
     cl_image_desc description = {};
@@ -239,7 +239,7 @@ void launches() {
   scale(app, 64, 64, 8);
 }
 
-// What has no trial.
+// Kernels without a trial.
 void untried() {
   const App app;
   cl_kernel shared = kernel_of(app.built("kernel void shared(global float* x) { x[get_global_id(0)] = 1; }"), "shared");

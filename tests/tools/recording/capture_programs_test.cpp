@@ -125,6 +125,7 @@ BOOST_AUTO_TEST_CASE(WhatIsNoRecordingIsNamedAndNothingIsWritten) {
   refuse({good, other}, {other + "/sources/a.cl: differs from " + good + "/sources/a.cl"});
   refuse({empty}, {"no OpenCL program was recorded; a program made from a binary"});
   refuse({good, scene.directory.path("none")}, {"none: is no directory"});
+  check_refused(clbake({"capture", good, "-o", scene.output(), "--top", "1"}), 2, {"--top"});
   BOOST_TEST(!fs::exists(scene.output()));
 }
 

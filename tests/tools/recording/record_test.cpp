@@ -22,7 +22,7 @@ struct Recorded {
   std::string read(const std::string& name) const { return read_file(folder() + "/" + name); }
 
   Json program(std::size_t index) const { return manifest.at("programs").at(index); }
-  // Of all programs.
+  // A kernel of any program.
   Json kernel(const std::string& name) const {
     for (const Json& program : manifest.at("programs")) {
       for (const Json& kernel : program.at("kernels")) {
