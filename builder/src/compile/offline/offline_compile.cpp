@@ -3,7 +3,8 @@
 // NVIDIA: clang and libclc make PTX, ptxas assembles it. NVIDIA's own OpenCL compiler is part of the driver, so clang
 // takes its place, and what clang does worse is mended here: it drops reqd_work_group_size, so `.reqntid` is written
 // into the PTX; libclc rounds vstore_half_rte in software, which made kernels in half precision five times as slow; a
-// clang that is older than sm_90 compiles for the newest architecture it knows. Images are not possible.
+// clang that is older than sm_90 compiles for the newest architecture it knows. An application's program needs more:
+// compile/nvidia/front_end.hpp.
 //
 // Intel: ocloc makes the driver's own binary. SPIR-V is left out: with it, a driver that rejects the machine code would
 // compile at load without a word.
@@ -13,6 +14,8 @@
 #include <clbake/builder/platforms.hpp>
 #include <clbake/compute_capability.hpp>
 #include "compile/nvidia/cubin.hpp"
+#include "compile/nvidia/front_end.hpp"
+#include "compile/nvidia/ptx_edit.hpp"
 #include "compile/offline/offline_tools.hpp"
 #include "program/trial.hpp"
 
@@ -24,6 +27,9 @@
 namespace clbake::builder::compile {
 namespace {
 
+// "nvcl", not libclc's "nvidiacl": then clang marks pointer arguments with their address space, as NVIDIA's OpenCL
+// compiler does.
+constexpr const char* kTriple = "--target=nvptx64--nvcl";
 constexpr const char* kSource = "kernel.cl";
 constexpr const char* kPtx = "kernel.ptx";
 constexpr const char* kOutput = "kernel";
@@ -49,32 +55,16 @@ Result<std::string> nearest(const std::string& known, const std::string& wanted)
   return {Code::build_failed, "clang knows no architecture up to " + wanted};
 }
 
-// The most work-items that a kernel is launched with in a work-group.
-std::uint64_t most_items(const std::vector<cache::Launch>& launches, const std::string& kernel) {
-  std::uint64_t most = 1;
-  for (const cache::Launch& launch : launches) {
-    const std::uint64_t items = std::uint64_t{launch.local[0]} * launch.local[1] * launch.local[2];
-    if (launch.kernel_name == kernel) most = std::max(most, items);
-  }
-  return most;
-}
-
-// clang drops reqd_work_group_size, which bounds the registers that ptxas may use and which the driver reports. An
-// application's own kernel may have several sizes, of which the largest is the bound.
+// clang drops reqd_work_group_size, which bounds the registers that ptxas may use and which the driver reports.
 Status add_work_group_sizes(std::string& ptx, const std::vector<cache::Launch>& launches) {
   for (const cache::Launch& launch : launches) {
     const std::vector<PtxKernel> kernels = kernels_of(ptx);
     const auto kernel = std::find_if(kernels.begin(), kernels.end(),
                                      [&](const PtxKernel& found) { return found.name == launch.kernel_name; });
     if (kernel == kernels.end()) return {Code::build_failed, "clang left out the kernel " + launch.kernel_name};
-    const std::size_t bound = std::min(ptx.find(".maxntid", ptx.find(".entry " + kernel->name + "(")), kernel->body);
-    if (kernel->threads > 0 || bound < kernel->body) continue;
+    if (kernel->threads > 0) continue;
     std::ostringstream directive;
-    if (launch.role == cache::Role::kernel) {
-      directive << ".maxntid " << most_items(launches, launch.kernel_name) << ", 1, 1\n";
-    } else {
-      directive << ".reqntid " << launch.local[0] << ", " << launch.local[1] << ", " << launch.local[2] << "\n";
-    }
+    directive << ".reqntid " << launch.local[0] << ", " << launch.local[1] << ", " << launch.local[2] << "\n";
     ptx.insert(kernel->body, directive.str());
   }
   return {};
@@ -116,12 +106,44 @@ void raise_architecture(std::string& ptx, int known) {
   }
 }
 
-// A function that libclc lacks would otherwise be noticed only when the PTX is assembled, possibly on another machine.
-Status complete(const std::string& ptx) {
-  const std::size_t at = ptx.find(".extern .func");
-  if (at == std::string::npos) return {};
-  const std::string line = ptx.substr(at, ptx.find('\n', at) - at);
-  return {Code::build_failed, "libclc lacks a function that the kernel calls: " + line};
+// PTX of a variant of GEMM: its kernels need nothing but libclc.
+Result<std::string> gemm_ptx(const Tool& clang, const Tool& libclc, const cache::Source& source,
+                             const cache::Variant& variant, const std::string& cpu) {
+  const Result<ToolRoom> room = ToolRoom::create();
+  if (!room) return room.status();
+  std::istringstream options(variant.build_options);
+  std::vector<std::string> arguments{std::istream_iterator<std::string>(options), {}};
+  // vstore_half itself rounds to nearest even. libclc's vstore_half_rte does so in software, which makes a kernel that
+  // stores 8x8 halves per work-item five times as long.
+  for (const char* width : {"", "2", "4", "8", "16"}) {
+    arguments.push_back("-Dvstore_half" + std::string(width) + "_rte=vstore_half" + width);
+  }
+  const std::string rest[] = {kTriple,
+                              "-xcl",
+                              "-O3",
+                              "-S",
+                              "-w",
+                              "-o",
+                              kPtx,
+                              "-Xclang",
+                              "-finclude-default-header",
+                              "-Xclang",
+                              "-mlink-builtin-bitcode",
+                              "-Xclang",
+                              libclc.path,
+                              "-Xclang",
+                              "-target-cpu",
+                              "-Xclang",
+                              cpu,
+                              kSource};
+  arguments.insert(arguments.end(), std::begin(rest), std::end(rest));
+  Status status = room->write(kSource, source.text);
+  if (status) status = room->run(clang, arguments);
+  if (!status) return status;
+  std::string ptx = room->read(kPtx);
+  status = add_work_group_sizes(ptx, variant.launches);
+  if (!status) return status;
+  return ptx;
 }
 
 cache::Entry entry_of(cache::Form form, cache::Bytes program, std::vector<cache::Tool> tools) {
@@ -191,46 +213,15 @@ Result<Ptx> clang_ptx(const cache::Source& source, const cache::Variant& variant
   if (!here) return here;
   const Result<ToolRoom> room = ToolRoom::create();
   if (!room) return room.status();
-  // "nvcl", not libclc's "nvidiacl": then clang marks pointer arguments with their address space, as NVIDIA's OpenCL
-  // compiler does.
-  const std::string triple = "--target=nvptx64--nvcl";
-  const Result<std::string> cpu = nearest(room->ask(clang, {triple, "--print-supported-cpus"}), architecture);
+  const Result<std::string> cpu = nearest(room->ask(clang, {kTriple, "--print-supported-cpus"}), architecture);
   if (!cpu) return cpu.status();
-  std::istringstream options(variant.build_options);
-  std::vector<std::string> arguments{std::istream_iterator<std::string>(options), {}};
-  // vstore_half itself rounds to nearest even. libclc's vstore_half_rte does so in software, which makes a kernel that
-  // stores 8x8 halves per work-item five times as long.
-  for (const char* width : {"", "2", "4", "8", "16"}) {
-    arguments.push_back("-Dvstore_half" + std::string(width) + "_rte=vstore_half" + width);
-  }
-  const std::string rest[] = {triple,
-                              "-xcl",
-                              "-O3",
-                              "-S",
-                              "-w",
-                              "-o",
-                              kPtx,
-                              "-Xclang",
-                              "-finclude-default-header",
-                              "-Xclang",
-                              "-mlink-builtin-bitcode",
-                              "-Xclang",
-                              libclc.path,
-                              "-Xclang",
-                              "-target-cpu",
-                              "-Xclang",
-                              *cpu,
-                              kSource};
-  arguments.insert(arguments.end(), std::begin(rest), std::end(rest));
-  Status status = room->write(kSource, source.text);
-  if (status) status = room->run(clang, arguments);
-  if (!status) return status;
-  std::string ptx = room->read(kPtx);
-  status = add_work_group_sizes(ptx, variant.launches);
-  if (status) status = complete(ptx);
-  if (!status) return status;
-  raise_architecture(ptx, compute_capability(*cpu));
-  return Ptx{std::move(ptx), {{clang.name, room->version_of(clang)}, {libclc.name, {}}}};
+  Result<std::string> ptx = variant.is_program() ? program_ptx(clang, libclc, source, variant, *cpu)
+                                                 : gemm_ptx(clang, libclc, source, variant, *cpu);
+  if (!ptx) return ptx.status();
+  const Status whole = complete(*ptx);
+  if (!whole) return whole;
+  raise_architecture(*ptx, compute_capability(*cpu));
+  return Ptx{std::move(*ptx), {{clang.name, room->version_of(clang)}, {libclc.name, {}}}};
 }
 
 Result<std::vector<cache::Entry>> compile_offline(const Job& job) {

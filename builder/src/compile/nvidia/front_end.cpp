@@ -1,0 +1,154 @@
+#include "compile/nvidia/front_end.hpp"
+
+#include "compile/nvidia/driver_options.hpp"
+#include "compile/nvidia/kernel_arguments.hpp"
+#include "compile/nvidia/ptx_edit.hpp"
+
+#include <algorithm>
+
+namespace clbake::builder::compile {
+
+namespace embedded {
+extern const char* const files[][2];  // of builtins/, by name
+}
+
+namespace {
+
+constexpr const char* kPreludeFile = "prelude.cl";
+constexpr const char* kBuiltinsFile = "builtins.cl";
+constexpr const char* kBitcodeFile = "builtins.bc";
+constexpr const char* kProgramFile = "kernel.cl";
+constexpr const char* kLlvmFile = "kernel.ll";
+constexpr const char* kPtxFile = "kernel.ptx";
+
+using Words = std::vector<std::string>;
+
+// Options of clang's inner compiler, each behind "-Xclang".
+void add_inner(Words& words, const Words& options) {
+  for (const std::string& option : options) {
+    words.emplace_back("-Xclang");
+    words.push_back(option);
+  }
+}
+
+// What the driver's language has beyond OpenCL 1.2; sub-groups it lacks.
+Words language(const DriverOptions& options, const std::string& cpu, bool sub_groups) {
+  std::string extensions =
+      "-cl-ext=+cl_khr_fp64,+cl_khr_fp16,+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics,"
+      "+cl_khr_3d_image_writes";
+  for (const char* feature :
+       {"3d_image_writes", "atomic_order_acq_rel", "atomic_order_seq_cst", "fp64", "generic_address_space", "images",
+        "int64", "program_scope_global_variables", "read_write_images"}) {
+    extensions += std::string(",+__opencl_c_") + feature;
+  }
+  // "nvcl", not libclc's "nvidiacl": then clang marks pointer arguments with their address space, as the driver does.
+  // -cl-no-stdinc: with the declarations that clang makes up itself, a function of the program hides all of its name.
+  Words words = {"--target=nvptx64--nvcl", "-xcl", "-cl-no-stdinc", "-w", "-O3"};
+  add_inner(words, {"-finclude-default-header", "-target-cpu", cpu, "-disable-llvm-passes"});
+  if (options.flush) add_inner(words, {"-fdenormal-fp-math-f32=preserve-sign,preserve-sign"});
+  for (const char* feature : {"atomic_scope_all_devices", "atomic_scope_device", "work_group_collective_functions"}) {
+    words.push_back(std::string("-D__opencl_c_") + feature + "=1");
+  }
+  if (sub_groups) {
+    extensions += ",+__opencl_c_subgroups";
+    for (const char* extension : {"ballot", "shuffle", "shuffle_relative"}) {
+      words.push_back(std::string("-Dcl_khr_subgroup_") + extension + "=1");
+    }
+  }
+  add_inner(words, {extensions});
+  return words;
+}
+
+std::string builtins_text() {
+  std::string text;
+  for (const auto* file = embedded::files; (*file)[0]; ++file) {
+    if (std::string((*file)[0]) != kPreludeFile) text += std::string("#line 1 \"") + (*file)[0] + "\"\n" + (*file)[1];
+  }
+  return text;
+}
+
+std::string prelude_text() {
+  for (const auto* file = embedded::files; (*file)[0]; ++file) {
+    if (std::string((*file)[0]) == kPreludeFile) return (*file)[1];
+  }
+  return {};
+}
+
+Status compile_builtins(const ToolRoom& room, const Tool& clang, const DriverOptions& options, const std::string& cpu) {
+  Words words = language(options, cpu, true);
+  for (const char* more : {"-cl-std=CL3.0", "-ffp-contract=off", "-emit-llvm", "-c", "-o", kBitcodeFile}) {
+    words.emplace_back(more);
+  }
+  if (options.flush) words.emplace_back("-DCLBAKE_FLUSH");
+  if (options.exact) words.emplace_back("-DCLBAKE_EXACT");
+  if (options.relaxed) words.emplace_back("-D__FAST_RELAXED_MATH__=1");
+  words.emplace_back(kBuiltinsFile);
+  const Status status = room.write(kBuiltinsFile, builtins_text());
+  return status ? room.run(clang, words) : status;
+}
+
+Status compile_source(const ToolRoom& room, const Tool& clang, const Tool& libclc, const DriverOptions& options,
+                      const std::string& cpu, bool sub_groups) {
+  Words words = language(options, cpu, sub_groups);
+  for (const std::string& option : clang_options(options)) words.push_back(option);
+  // libclc rounds to nearest even in software, five times as slow; vstore_half does so by an instruction.
+  for (const char* width : {"", "2", "3", "4", "8", "16"}) {
+    words.push_back("-Dvstore_half" + std::string(width) + "_rte=vstore_half" + width);
+  }
+  add_inner(words, {"-mlink-builtin-bitcode", kBitcodeFile, "-mlink-builtin-bitcode", libclc.path});
+  for (const char* more :
+       {"-include", kPreludeFile, "-ffp-contract=fast", "-S", "-emit-llvm", "-o", kLlvmFile, kProgramFile}) {
+    words.emplace_back(more);
+  }
+  return room.run(clang, words);
+}
+
+// A program that uses sub-groups gets them, but one that defines functions of their names itself, as the driver lacks
+// them, keeps its own.
+Status compile_to_llvm(const ToolRoom& room, const Tool& clang, const Tool& libclc, const DriverOptions& options,
+                       const std::string& cpu, const std::string& text) {
+  if (text.find("sub_group") == std::string::npos) return compile_source(room, clang, libclc, options, cpu, false);
+  const Status with = compile_source(room, clang, libclc, options, cpu, true);
+  if (with || !compile_source(room, clang, libclc, options, cpu, false)) return with;
+  return {};
+}
+
+// 0: the device's fast approximation; 1: an approximation to 2 units in the last place, the driver's default; 2: exact.
+// A function that takes an image has to become part of its caller, whatever its length.
+Status compile_to_ptx(const ToolRoom& room, const Tool& clang, const DriverOptions& options, const std::string& cpu,
+                      bool images) {
+  const std::string precision = options.exact ? "2" : options.fast ? "0" : "1";
+  Words words = {"--target=nvptx64--nvcl",         "-O3", "-S", "-w", "-o", kPtxFile, "-xir", kLlvmFile, "-mllvm",
+                 "-nvptx-prec-divf32=" + precision};
+  if (images) words.insert(words.end(), {"-mllvm", "-inline-threshold=1000000"});
+  add_inner(words, {"-target-cpu", cpu});
+  return room.run(clang, words);
+}
+
+}  // namespace
+
+Result<std::string> program_ptx(const Tool& clang, const Tool& libclc, const cache::Source& source,
+                                const cache::Variant& variant, const std::string& cpu) {
+  const Result<DriverOptions> options = driver_options(variant.build_options);
+  if (!options) return options.status();
+  const Result<ToolRoom> room = ToolRoom::create();
+  if (!room) return room.status();
+  Status status = room->write(kProgramFile, source.text);
+  if (status) status = room->write(kPreludeFile, prelude_text());
+  if (status) status = compile_builtins(*room, clang, *options, cpu);
+  if (status) status = compile_to_llvm(*room, clang, libclc, *options, cpu, source.text);
+  if (!status) return status;
+  std::string llvm = room->read(kLlvmFile);
+  const std::vector<KernelArguments> kernels = kernel_arguments(llvm);
+  allow_inlining(llvm);
+  status = room->write(kLlvmFile, llvm);
+  if (status) status = compile_to_ptx(*room, clang, *options, cpu, takes_images(kernels));
+  if (!status) return status;
+  std::string ptx = room->read(kPtxFile);
+  status = bind_images(ptx, kernels);
+  if (status) status = add_launch_bounds(ptx, kernels, variant.launches, options->registers);
+  if (!status) return status;
+  return ptx;
+}
+
+}  // namespace clbake::builder::compile

@@ -1,0 +1,95 @@
+#include "compile/nvidia/cubin.hpp"
+#include "compile/nvidia/ptx_edit.hpp"
+
+#include <cxxabi.h>
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <set>
+#include <sstream>
+
+namespace clbake::builder::compile {
+namespace {
+
+constexpr unsigned kRegisters = 65536;     // of a multiprocessor
+constexpr unsigned kMostOfWorkItem = 255;  // that a work-item can have
+constexpr unsigned kGranularity = 8;
+
+// The most registers with which a work-group of so many work-items can be launched.
+unsigned registers_for(std::uint64_t items) {
+  const std::uint64_t each = kRegisters / std::max<std::uint64_t>(items, 1) / kGranularity * kGranularity;
+  return static_cast<unsigned>(std::min<std::uint64_t>(each, kMostOfWorkItem));
+}
+
+std::uint64_t most_items(const std::vector<cache::Launch>& launches, const std::string& kernel) {
+  std::uint64_t most = 1;
+  for (const cache::Launch& launch : launches) {
+    const std::uint64_t items = std::uint64_t{launch.local[0]} * launch.local[1] * launch.local[2];
+    if (launch.kernel_name == kernel) most = std::max(most, items);
+  }
+  return most;
+}
+
+std::string bounds_of(const KernelArguments& kernel, const std::vector<cache::Launch>& launches, unsigned registers) {
+  std::ostringstream text;
+  const auto& size = kernel.required;
+  if (size[0] > 0) text << ".reqntid " << size[0] << ", " << size[1] << ", " << size[2] << "\n";
+  const unsigned most = size[0] > 0 ? kMostOfWorkItem : registers_for(most_items(launches, kernel.kernel));
+  const unsigned bound = registers > 0 ? std::min(registers, most) : most;
+  if (bound < kMostOfWorkItem) text << ".maxnreg " << bound << "\n";
+  return text.str();
+}
+
+// "read_imagef(ocl_image2d_rw, int __vector(2))" of "_Z11read_imagef14ocl_image2d_rwDv2_i".
+std::string readable(const std::string& symbol) {
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> name(abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status),
+                                                    std::free);
+  return status == 0 && name ? name.get() : symbol;
+}
+
+// The name in the head of a function: ".func  (.param .b32 func_retval0) name(" or ".func name".
+std::string name_of(const std::string& head) {
+  const std::size_t parameters = head.find("func_retval0");
+  std::size_t begin = parameters == std::string::npos ? head.find(".func") + 5 : head.find(')', parameters) + 1;
+  begin = head.find_first_not_of(' ', begin);
+  return begin == std::string::npos ? std::string() : head.substr(begin, head.find_first_of(" (\n", begin) - begin);
+}
+
+}  // namespace
+
+Status add_launch_bounds(std::string& ptx, const std::vector<KernelArguments>& kernels,
+                         const std::vector<cache::Launch>& launches, unsigned registers) {
+  const auto in_ptx = [&](const std::string& name) {
+    const std::vector<PtxKernel> all = kernels_of(ptx);
+    const auto found = std::find_if(all.begin(), all.end(), [&](const PtxKernel& each) { return each.name == name; });
+    return found == all.end() ? std::string::npos : found->body;
+  };
+  for (const cache::Launch& launch : launches) {
+    if (in_ptx(launch.kernel_name) == std::string::npos) {
+      return {Code::build_failed, "clang left out the kernel " + launch.kernel_name};
+    }
+  }
+  for (const KernelArguments& kernel : kernels) {
+    const std::size_t body = in_ptx(kernel.kernel);
+    if (body != std::string::npos) ptx.insert(body, bounds_of(kernel, launches, registers));
+  }
+  return {};
+}
+
+Status complete(const std::string& ptx) {
+  std::set<std::string> declared, defined;
+  const std::string function = ".func";
+  for (std::size_t at = ptx.find(function); at != std::string::npos; at = ptx.find(function, at + 1)) {
+    const std::size_t end = ptx.find_first_of(";{", at);
+    if (end == std::string::npos) break;
+    (ptx[end] == '{' ? defined : declared).insert(name_of(ptx.substr(at, end - at)));
+  }
+  for (const std::string& name : declared) {
+    if (defined.count(name) || name == "vprintf") continue;
+    return {Code::build_failed, "there is no function " + readable(name) + " for NVIDIA's devices"};
+  }
+  return {};
+}
+
+}  // namespace clbake::builder::compile
