@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <cstdio>
 #include <cstdlib>
+#include <tuple>
 
 using namespace clbake;
 using namespace clbake::builder;
@@ -120,27 +122,128 @@ BOOST_FIXTURE_TEST_CASE(BothFormsCarryTheWorkGroupSize, Toolbox) {
   BOOST_TEST(ptx == read_file(path("assembled.ptx")));
 }
 
-// An application's own kernel may be launched with several sizes, and clang's PTX names none.
-BOOST_FIXTURE_TEST_CASE(AProgramIsBoundedByItsLargestWorkGroup, Toolbox) {
-  add_clang("cp kernel.cl " + path("source.cl") + "; echo \"$*\" > " + path("arguments") + "\n" + kGoodClang);
-  add_ptxas(kGoodPtxas);
-  program::Program program;
-  program.name = "mine";
-  program.source = {"mine.cl", "#line 1 \"mine.cl\"\n"};
-  program.options = "-DWIDTH=4 -cl-mad-enable";
-  program.launches = {{cache::Role::kernel, "clbake_gemm", {64, 1, 1}, 1, 1},
-                      {cache::Role::kernel, "clbake_gemm", {16, 16, 1}, 1, 1}};
-  const Job job = make_job(target_named("nvidia:sm_90").device.target, program);
-  const std::vector<cache::Entry> entries = required(compile_offline(job));
+namespace {
+
+// clang as it is called for a program: for the built-in functions, for the source, for what became of it.
+std::string program_clang(const std::string& kept, const std::string& ptx, const std::string& attributes = "") {
+  return "echo \"$*\" >> " + kept + "; for last; do :; done; cp $last " + kept + ".source\ncase \"$*\" in\n" +
+         "*builtins.bc\\ builtins.cl) echo BC > builtins.bc;;\n*kernel.cl) cat > kernel.ll <<'END'\n" +
+         "define dso_local spir_kernel void @mine(ptr %0) #0 !kernel_arg_access_qual !1 !kernel_arg_type !2 "
+         "!kernel_arg_base_type !2 " +
+         attributes + "{\n!1 = !{!\"none\", !\"read_only\", !\"none\"}\n" +
+         "!2 = !{!\"float*\", !\"image2d_t\", !\"sampler_t\"}\n!3 = !{i32 8, i32 4, i32 2}\nEND\n;;\n" +
+         "*) cat > kernel.ptx <<'END'\n" + ptx + "END\n;;\nesac";
+}
+
+program::Program mine(const std::string& options = "") {
+  program::Program made;
+  made.name = "mine";
+  made.source = {"mine.cl", "#line 1 \"mine.cl\"\n"};
+  made.options = options;
+  made.launches = {{cache::Role::kernel, "mine", {64, 1, 1}, 1, 1}, {cache::Role::kernel, "mine", {32, 16, 1}, 1, 1}};
+  return made;
+}
+
+std::string ptx_of(const program::Program& program) {
+  const std::vector<cache::Entry> entries =
+      required(compile_offline(make_job(target_named("nvidia:sm_90").device.target, program)));
   BOOST_REQUIRE_EQUAL(entries.size(), 2U);
-  const std::string ptx(entries[1].program.begin(), entries[1].program.end());
-  BOOST_TEST(contains(ptx, ")\n.maxntid 256, 1, 1\n{"), ptx);
-  BOOST_TEST(!contains(ptx, ".reqntid"));
-  BOOST_TEST(contains(read_file(path("arguments")), "-DWIDTH=4 -cl-mad-enable "));
-  BOOST_TEST(read_file(path("source.cl")) == program.source.text);
-  program.launches[0].kernel_name = "none";
-  const Result<std::vector<cache::Entry>> missing = compile_offline(make_job(job.target, program));
-  BOOST_TEST(contains(missing.status().message(), "clang left out the kernel none"));
+  return {entries[1].program.begin(), entries[1].program.end()};
+}
+
+std::string complaint_about(const program::Program& program) {
+  return compile_offline(make_job(target_named("nvidia:sm_90").device.target, program)).status().message();
+}
+
+constexpr const char* kMine =
+    ".entry mine(\n\t.param .u64 .ptr .global .align 4 mine_param_0,\n"
+    "\t.param .u64 .ptr .global .align 1 mine_param_1,\n"
+    "\t.param .u64 .ptr .const .align 1 mine_param_2\n)\n{\n";
+
+}  // namespace
+
+// The registers of the largest listed size must suffice, and other sizes can be launched, too.
+BOOST_FIXTURE_TEST_CASE(AProgramsRegistersSufficeForItsLargestWorkGroup, Toolbox) {
+  add_ptxas(kGoodPtxas);
+  add_clang(program_clang(path("clang"), std::string(kMine) + "}\n"));
+  BOOST_TEST(contains(ptx_of(mine()), ")\n.maxnreg 128\n{"));
+  BOOST_TEST(contains(ptx_of(mine("-cl-nv-maxrregcount=32")), ")\n.maxnreg 32\n{"));
+  program::Program other = mine();
+  other.launches[0].kernel_name = "none";
+  BOOST_TEST(complaint_about(other) == "clang left out the kernel none");
+}
+
+BOOST_FIXTURE_TEST_CASE(ARequiredWorkGroupSizeIsInThePtx, Toolbox) {
+  add_ptxas(kGoodPtxas);
+  add_clang(program_clang(path("clang"), std::string(kMine) + "}\n", "!reqd_work_group_size !3 "));
+  BOOST_TEST(contains(ptx_of(mine()), ")\n.reqntid 8, 4, 2\n{"));
+}
+
+BOOST_FIXTURE_TEST_CASE(ImagesAreNamedInTheirInstructions, Toolbox) {
+  add_ptxas(kGoodPtxas);
+  const std::string body =
+      "\tld.param.u64 \t%rd1, [mine_param_1];\n\tld.param.u64 \t%rd2, [mine_param_2];\n"
+      "\tmov.u64 \t%rd3, 37;\n\tmov.u64 \t%rd4, %rd1;\n";
+  add_clang(program_clang(path("clang"), kMine + body + "\ttex.2d.v4.f32.f32 {%f1}, [%rd4, %rd2, {%f2}];\n" +
+                                             "\ttex.2d.v4.f32.f32 {%f1}, [%rd1, %rd3, {%f2}];\n}\n"));
+  const std::string ptx = ptx_of(mine());
+  BOOST_TEST(contains(ptx, "\t.param .texref mine_param_1,\n\t.param .samplerref mine_param_2\n"), ptx);
+  BOOST_TEST(contains(ptx, "[mine_param_1, mine_param_2, {%f2}]"), ptx);
+  BOOST_TEST(contains(ptx, "[mine_param_1, clbake_sampler_37, {%f2}]"), ptx);
+  BOOST_TEST(contains(ptx, ".global .samplerref clbake_sampler_37 = { addr_mode_0 = clamp_to_border, "), ptx);
+  BOOST_TEST(contains(ptx, "filter_mode = linear };"), ptx);
+  BOOST_TEST(!contains(ptx, "ld.param.u64"), ptx);
+  add_clang(program_clang(path("clang"), kMine + body + "\tmov.u64 \t%rd4, %rd5;\n\ttxq.width.b32 %r1, [%rd4];\n}\n"));
+  BOOST_TEST(contains(complaint_about(mine()), "the kernel mine takes an image or sampler otherwise than"));
+}
+
+BOOST_FIXTURE_TEST_CASE(RotationsOfLongsTakeTheDistanceModulo64, Toolbox) {
+  add_ptxas(kGoodPtxas);
+  add_clang(program_clang(path("clang"), std::string(kMine) +
+                                             "\t{\n\t.reg .u32 %amt2;\n\tshl.b64 \t%lhs, %rd3, %r1;\n"
+                                             "\tsub.u32 \t%amt2, 64, %r1;\n\tshr.b64 \t%rhs, %rd3, %amt2;\n\t}\n}\n"));
+  const std::string ptx = ptx_of(mine());
+  BOOST_TEST(contains(ptx, "and.b32 %amt, %r1, 63;\n\tshl.b64 \t%lhs, %rd3, %amt;\n\tsub.u32 \t%amt2, 64, %amt;\n"),
+             ptx);
+}
+
+BOOST_FIXTURE_TEST_CASE(OptionsOfBuildsBecomeClangs, Toolbox) {
+  add_ptxas(kGoodPtxas);
+  add_clang(program_clang(path("clang"), std::string(kMine) + "}\n"));
+  const std::tuple<const char*, const char*, bool> options[] = {
+      {"", "-cl-std=CL3.0 ", true},
+      {"-cl-std=CL1.2", "-cl-std=CL1.2 ", true},
+      {"-D A=1 -DB", "-DA=1 -DB ", true},
+      {"-D \"TEXT=a b\"", "-DTEXT=a b ", true},
+      {"-I folder -I other", "folder", false},
+      {"-cl-fast-relaxed-math", "-D__FAST_RELAXED_MATH__=1 ", true},
+      {"-cl-fast-relaxed-math", "-nvptx-prec-divf32=0 ", true},
+      {"-cl-fp32-correctly-rounded-divide-sqrt", "-nvptx-prec-divf32=2 ", true},
+      {"", "-nvptx-prec-divf32=1 ", true},
+      {"-cl-denorms-are-zero", "-fdenormal-fp-math-f32=preserve-sign", true},
+      {"", "-fdenormal-fp-math-f32", false},
+      {"-cl-single-precision-constant", "-cl-single-precision-constant ", true},
+      {"", "-fno-strict-aliasing ", true},
+      {"-cl-strict-aliasing", "-fno-strict-aliasing", false},
+      {"-w -Werror -g -cl-mad-enable -cl-finite-math-only -cl-opt-disable -cl-nv-verbose", "-Werror", false}};
+  for (const auto& [given, expected, present] : options) {
+    std::remove(path("clang").c_str());
+    ptx_of(mine(given));
+    const std::string calls = read_file(path("clang"));
+    BOOST_TEST(contains(calls, expected) == present, given << ": " << calls);
+  }
+  BOOST_TEST(complaint_about(mine("-cl-unknown")) == "NVIDIA's driver does not know the option -cl-unknown");
+  BOOST_TEST(contains(complaint_about(mine("-cl-std=CL1.0")), "CL1.1, CL1.2, CL2.0 and CL3.0, not CL1.0"));
+  BOOST_TEST(complaint_about(mine("-D")) == "-D is the last option: a value is missing");
+}
+
+BOOST_FIXTURE_TEST_CASE(AFunctionThatIsMissingIsNamed, Toolbox) {
+  add_ptxas(kGoodPtxas);
+  const std::string printf = ".func  (.param .b32 func_retval0) vprintf\n(\n\t.param .b64 a\n)\n;\n";
+  add_clang(program_clang(path("clang"), printf + kMine + "}\n"));
+  BOOST_TEST(complaint_about(mine()) == "");
+  add_clang(program_clang(path("clang"), ".func _Z4frobi\n(\n\t.param .b32 a\n)\n;\n" + std::string(kMine) + "}\n"));
+  BOOST_TEST(complaint_about(mine()) == "there is no function frob(int) for NVIDIA's devices");
 }
 
 BOOST_FIXTURE_TEST_CASE(AnArchitectureThatClangLacksGetsThatOfTheNewestOlderOne, Toolbox) {
@@ -196,8 +299,8 @@ BOOST_FIXTURE_TEST_CASE(ACompilerThatLiesAboutSuccessIsFound, Toolbox) {
   BOOST_TEST(contains(complaint(), "clang left out the kernel clbake_gemm"));
   add_clang("echo '.entry another() {}' > kernel.ptx");
   BOOST_TEST(contains(complaint(), "clang left out the kernel clbake_gemm"));
-  add_clang(std::string(kGoodClang) + "\necho '.extern .func _Z11read_imagef' >> kernel.ptx");
-  BOOST_TEST(contains(complaint(), "libclc lacks a function that the kernel calls: .extern .func _Z11read_imagef"));
+  add_clang(std::string(kGoodClang) + "\necho '.func _Z11read_imagefi;' >> kernel.ptx");
+  BOOST_TEST(contains(complaint(), "there is no function read_imagef(int) for NVIDIA's devices"));
   add_clang(kGoodClang);
   for (const char* output : {"exit 0", ": > \"$4\"", "echo text > \"$4\""}) {
     add_ptxas(output);

@@ -115,7 +115,6 @@ std::vector<std::string> clang_options(const DriverOptions& options) {
   if (options.relaxed) clang.emplace_back("-D__FAST_RELAXED_MATH__=1");
   if (options.single_constants) clang.emplace_back("-cl-single-precision-constant");
   if (!options.strict_aliasing) clang.emplace_back("-fno-strict-aliasing");
-  if (options.flush) clang.emplace_back("-fdenormal-fp-math-f32=preserve-sign");
   return clang;
 }
 

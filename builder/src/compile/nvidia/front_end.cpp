@@ -50,7 +50,7 @@ Words language(const DriverOptions& options, const std::string& cpu, bool sub_gr
     words.push_back(std::string("-D__opencl_c_") + feature + "=1");
   }
   if (sub_groups) {
-    extensions += ",+__opencl_c_subgroups";
+    extensions += ",+cl_khr_subgroups,+__opencl_c_subgroups";
     for (const char* extension : {"ballot", "shuffle", "shuffle_relative"}) {
       words.push_back(std::string("-Dcl_khr_subgroup_") + extension + "=1");
     }
@@ -114,13 +114,10 @@ Status compile_to_llvm(const ToolRoom& room, const Tool& clang, const Tool& libc
 }
 
 // 0: the device's fast approximation; 1: an approximation to 2 units in the last place, the driver's default; 2: exact.
-// A function that takes an image has to become part of its caller, whatever its length.
-Status compile_to_ptx(const ToolRoom& room, const Tool& clang, const DriverOptions& options, const std::string& cpu,
-                      bool images) {
+Status compile_to_ptx(const ToolRoom& room, const Tool& clang, const DriverOptions& options, const std::string& cpu) {
   const std::string precision = options.exact ? "2" : options.fast ? "0" : "1";
   Words words = {"--target=nvptx64--nvcl",         "-O3", "-S", "-w", "-o", kPtxFile, "-xir", kLlvmFile, "-mllvm",
                  "-nvptx-prec-divf32=" + precision};
-  if (images) words.insert(words.end(), {"-mllvm", "-inline-threshold=1000000"});
   add_inner(words, {"-target-cpu", cpu});
   return room.run(clang, words);
 }
@@ -140,11 +137,12 @@ Result<std::string> program_ptx(const Tool& clang, const Tool& libclc, const cac
   if (!status) return status;
   std::string llvm = room->read(kLlvmFile);
   const std::vector<KernelArguments> kernels = kernel_arguments(llvm);
-  allow_inlining(llvm);
+  allow_inlining(llvm, takes_images(kernels));  // a function that takes an image has to be a part of its kernel
   status = room->write(kLlvmFile, llvm);
-  if (status) status = compile_to_ptx(*room, clang, *options, cpu, takes_images(kernels));
+  if (status) status = compile_to_ptx(*room, clang, *options, cpu);
   if (!status) return status;
   std::string ptx = room->read(kPtxFile);
+  mend_rotations(ptx);
   status = bind_images(ptx, kernels);
   if (status) status = add_launch_bounds(ptx, kernels, variant.launches, options->registers);
   if (!status) return status;

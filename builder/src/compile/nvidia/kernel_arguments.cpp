@@ -1,5 +1,6 @@
 #include "compile/nvidia/kernel_arguments.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <sstream>
@@ -82,14 +83,26 @@ std::vector<KernelArguments> kernel_arguments(const std::string& llvm) {
   return kernels;
 }
 
-void allow_inlining(std::string& llvm) {
+bool takes_images(const std::vector<KernelArguments>& kernels) {
+  return std::any_of(kernels.begin(), kernels.end(), [](const KernelArguments& kernel) {
+    return std::any_of(kernel.kinds.begin(), kernel.kinds.end(),
+                       [](ArgumentKind kind) { return kind != ArgumentKind::other; });
+  });
+}
+
+void allow_inlining(std::string& llvm, bool force) {
   const std::string attribute = " noinline ";
   const std::string visible = "define dso_local ";
   std::string text;
   std::istringstream lines(llvm);
   for (std::string line; std::getline(lines, line);) {
-    const std::size_t at = line.rfind("attributes #", 0) == 0 ? line.find(attribute) : std::string::npos;
-    if (at != std::string::npos) line.erase(at, attribute.size() - 1);
+    if (line.rfind("attributes #", 0) == 0) {
+      const std::size_t at = line.find(attribute);
+      if (at != std::string::npos) line.erase(at, attribute.size() - 1);
+      const bool of_function = line.find("\"frame-pointer\"") != std::string::npos;  // not of calls
+      const bool has = line.find("alwaysinline") != std::string::npos;
+      if (force && of_function && !has) line.insert(line.find('{') + 1, " alwaysinline");
+    }
     if (line.rfind(visible, 0) == 0 && line.rfind(visible + "spir_kernel ", 0) != 0) {
       line.replace(0, visible.size(), "define internal ");
     }

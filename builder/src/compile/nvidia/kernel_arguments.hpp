@@ -18,8 +18,11 @@ struct KernelArguments {
 // Of each kernel in the text.
 std::vector<KernelArguments> kernel_arguments(const std::string& llvm);
 
-// Lets functions become part of the kernels that call them: the attribute `noinline` goes, and a function that is no
-// kernel is not seen from outside.
-void allow_inlining(std::string& llvm);
+// True when one of them takes an image or a sampler.
+bool takes_images(const std::vector<KernelArguments>& kernels);
+
+// Lets functions become part of the kernels that call them, or with `force` makes them: the attribute `noinline` goes,
+// and a function that is no kernel is not seen from outside.
+void allow_inlining(std::string& llvm, bool force);
 
 }  // namespace clbake::builder::compile

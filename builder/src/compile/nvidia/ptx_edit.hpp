@@ -13,7 +13,6 @@ namespace clbake::builder::compile {
 // Images and samplers, which clang passes as addresses: the driver binds parameters of the kinds .texref, .surfref and
 // .samplerref, and instructions name these, or a .samplerref of the module for a sampler that the source states. Fails
 // with build_failed when an image reaches an instruction otherwise than from the kernel's arguments.
-bool takes_images(const std::vector<KernelArguments>& kernels);
 Status bind_images(std::string& ptx, const std::vector<KernelArguments>& kernels);
 
 // What the assembler needs to know about launches: .reqntid where the source requires a work-group size, otherwise a
@@ -21,6 +20,9 @@ Status bind_images(std::string& ptx, const std::vector<KernelArguments>& kernels
 // that is not listed may be launched, too. Fails with build_failed when a launch names a kernel that the PTX lacks.
 Status add_launch_bounds(std::string& ptx, const std::vector<KernelArguments>& kernels,
                          const std::vector<cache::Launch>& launches, unsigned registers);
+
+// Rotations of 64 bits: LLVM's PTX for them (seen in version 15) is right for distances below 64 only.
+void mend_rotations(std::string& ptx);
 
 // Fails with build_failed when the PTX calls a function that it does not have, which would otherwise be noticed only
 // when the PTX is assembled, possibly on another machine. vprintf is the driver's.

@@ -102,7 +102,8 @@ bool is_number(const std::string& text) {
 }
 
 // Writes the names in the places of the registers: "[%rd1, %rd2, {%r1}]", "[%rd1, {%r1}]" and "[%rd1]".
-bool bind(std::string& line, const std::map<std::string, std::string>& registers, Samplers& samplers) {
+bool bind(std::string& line, const std::map<std::string, std::string>& registers,
+          const std::map<std::string, ArgumentKind>& parameters, Samplers& samplers) {
   const std::size_t begin = line.find('[') + 1;
   const std::size_t end = std::min(line.find('{', begin), line.find(']', begin));
   if (end == std::string::npos) return false;
@@ -112,7 +113,7 @@ bool bind(std::string& line, const std::map<std::string, std::string>& registers
     name.erase(0, name.find_first_not_of(' '));
     if (name.empty()) continue;
     std::string value = resolve(registers, name);
-    if (value.empty()) return false;
+    if (!is_number(value) && parameters.count(value) == 0) return false;
     if (is_number(value)) value = samplers.named(value);
     bound += (bound.empty() ? "" : ", ") + value;
   }
@@ -158,7 +159,7 @@ Status bind_kernel(Lines& lines, std::size_t begin, std::size_t end, const Kerne
   const std::map<std::string, std::string> registers = registers_of(lines, begin, end);
   for (std::size_t i = begin; i < end; ++i) {
     declare(lines[i], parameters);
-    if (is_on_image(lines[i]) && !bind(lines[i], registers, samplers)) {
+    if (is_on_image(lines[i]) && !bind(lines[i], registers, parameters, samplers)) {
       return {Code::build_failed, "the kernel " + kernel.kernel +
                                       " takes an image or sampler otherwise than from its arguments or a constant, "
                                       "which PTX cannot"};
@@ -169,11 +170,6 @@ Status bind_kernel(Lines& lines, std::size_t begin, std::size_t end, const Kerne
 }
 
 }  // namespace
-
-bool takes_images(const std::vector<KernelArguments>& kernels) {
-  return std::any_of(kernels.begin(), kernels.end(),
-                     [](const KernelArguments& kernel) { return !parameters_of(kernel).empty(); });
-}
 
 Status bind_images(std::string& ptx, const std::vector<KernelArguments>& kernels) {
   if (!takes_images(kernels)) return {};

@@ -77,6 +77,25 @@ Status add_launch_bounds(std::string& ptx, const std::vector<KernelArguments>& k
   return {};
 }
 
+// The block holds "shl.b64 %lhs, %rd3, %r1;" and "sub.u32 %amt2, 64, %r1;".
+void mend_rotations(std::string& ptx) {
+  const std::string mark = ".reg .u32 %amt2;\n";
+  for (std::size_t at = ptx.find(mark); at != std::string::npos; at = ptx.find(mark, at + 1)) {
+    const std::size_t first = at + mark.size();
+    const std::size_t end = ptx.find('\n', ptx.find('\n', first) + 1);
+    if (end == std::string::npos) return;
+    std::string two = ptx.substr(first, end - first);
+    const std::size_t distance = two.rfind(' ') + 1;
+    const std::string old = two.substr(distance);  // "%r1;"
+    const std::size_t again = two.find(", " + old);
+    if (old[0] != '%' || again >= distance - 2) continue;
+    two.replace(distance, old.size(), "%amt;");
+    two.replace(again + 2, old.size(), "%amt;");
+    ptx.replace(first, end - first,
+                ".reg .u32 %amt;\nand.b32 %amt, " + old.substr(0, old.size() - 1) + ", 63;\n" + two);
+  }
+}
+
 Status complete(const std::string& ptx) {
   std::set<std::string> declared, defined;
   const std::string function = ".func";

@@ -121,3 +121,40 @@ INTEGERS(WHOLE)
 REAL(float)
 REAL(double)
 NEAREST_TO_HALF(half, )
+
+// vstore_half_*: libclc rounds tiny numbers wrongly.
+#define STORES_HALF(type, space, how)                                                                               \
+  FUNCTION void vstore_half##how(type x, size_t i, space half* p) { p[i] = convert_half##how(x); }                  \
+  STORES_HALVES(2, type, space, how) STORES_HALVES(4, type, space, how) STORES_HALVES(8, type, space, how)          \
+  STORES_HALVES(16, type, space, how)                                                                               \
+  FUNCTION void vstore_half3##how(type##3 x, size_t i, space half* p) {                                             \
+    for (int k = 0; k < 3; ++k) p[3 * i + k] = convert_half##how(x[k]);                                             \
+  }                                                                                                                 \
+  FUNCTION void vstorea_half3##how(type##3 x, size_t i, space half* p) {                                            \
+    for (int k = 0; k < 3; ++k) p[4 * i + k] = convert_half##how(x[k]);                                             \
+  }
+#define STORES_HALVES(n, type, space, how)                                                                          \
+  FUNCTION void vstore_half##n##how(type##n x, size_t i, space half* p) {                                           \
+    for (int k = 0; k < n; ++k) p[n * i + k] = convert_half##how(x[k]);                                             \
+  }                                                                                                                 \
+  FUNCTION void vstorea_half##n##how(type##n x, size_t i, space half* p) {                                          \
+    ((space half##n*)p)[i] = convert_half##n##how(x);                                                               \
+  }
+#define STORES_ROUNDED(type, space) \
+  STORES_HALF(type, space, _rtz) STORES_HALF(type, space, _rtp) STORES_HALF(type, space, _rtn)
+STORES_ROUNDED(float, global) STORES_ROUNDED(float, local) STORES_ROUNDED(float, )
+STORES_ROUNDED(double, global) STORES_ROUNDED(double, local) STORES_ROUNDED(double, )
+
+// Vectors of halves in memory; libclc has those of global and local memory.
+#define LOADS_HALF(n, space)                                                                       \
+  FUNCTION half##n vload##n(size_t i, const space half* p) {                                       \
+    half##n x;                                                                                     \
+    for (int k = 0; k < n; ++k) x[k] = p[n * i + k];                                               \
+    return x;                                                                                      \
+  }
+#define VECTORS_OF_HALF(n, unused)                                                                 \
+  LOADS_HALF(n, ) LOADS_HALF(n, constant)                                                          \
+  FUNCTION void vstore##n(half##n x, size_t i, half* p) {                                          \
+    for (int k = 0; k < n; ++k) p[n * i + k] = x[k];                                               \
+  }
+FOR_VECTORS(VECTORS_OF_HALF, )

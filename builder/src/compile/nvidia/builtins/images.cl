@@ -25,6 +25,14 @@ __attribute__((always_inline)) Sampler stated_sampler(int bits) { return (Sample
   do(kind, read_imagei, int, "r", geometry ".v4.s32." numbers, __VA_ARGS__)                              \
   do(kind, read_imageui, uint, "r", geometry ".v4.u32." numbers, __VA_ARGS__)
 
+#define HALVES(access, kind, point)                                                                      \
+  FUNCTION half4 read_imageh(access image##kind##_t image, point p) {                                    \
+    return TO(half, 4, read_imagef(image, p));                                                           \
+  }
+#define SAMPLED_HALVES(kind, point)                                                                      \
+  FUNCTION half4 read_imageh(read_only image##kind##_t image, sampler_t sampler, point p) {              \
+    return TO(half, 4, read_imagef(image, sampler, p));                                                  \
+  }
 #define LAYER(number) "r"(max(number, 0))
 #define NEAREST_LAYER(number) "r"(convert_uint_sat_rte(number))
 FOR_PIXELS(READS, 1d, "1d", "f32", int, "{%6}", "f"((float)p))
@@ -44,6 +52,13 @@ FOR_PIXELS(READS, 2d_array, "a2d", "s32", int4, "{%8, %6, %7, %7}", "r"(p.x), "r
 FOR_PIXELS(READS, 2d_array, "a2d", "f32", float4, "{%8, %6, %7, %7}", "f"(p.x), "f"(p.y), NEAREST_LAYER(p.z))
 FOR_PIXELS(READS_PLAIN, 2d_array, "a2d", "s32", int4, "{%8, %6, %7, %7}", "r"(p.x), "r"(p.y), LAYER(p.z))
 
+HALVES(read_only, 1d, int) HALVES(read_only, 1d_buffer, int) HALVES(read_only, 2d, int2) HALVES(read_only, 3d, int4)
+HALVES(read_only, 1d_array, int2) HALVES(read_only, 2d_array, int4)
+SAMPLED_HALVES(1d, int) SAMPLED_HALVES(2d, int2) SAMPLED_HALVES(3d, int4) SAMPLED_HALVES(1d_array, int2)
+SAMPLED_HALVES(2d_array, int4)
+SAMPLED_HALVES(1d, float) SAMPLED_HALVES(2d, float2) SAMPLED_HALVES(3d, float4) SAMPLED_HALVES(1d_array, float2)
+SAMPLED_HALVES(2d_array, float4)
+
 // A surface holds its channels in the order of memory.
 FUNCTION int4 in_memory(int4 pixel, int order) {
   switch (order) {
@@ -54,6 +69,7 @@ FUNCTION int4 in_memory(int4 pixel, int order) {
     default: return pixel;
   }
 }
+FUNCTION int4 bits_of_halves(half4 pixel) { return as_int4(TO(float, 4, pixel)); }
 #define WRITES(access, kind, name, type, to, geometry, point, coordinates, ...)                              \
   FUNCTION void name(access image##kind##_t image, point p, type##4 pixel) {                                 \
     const int4 bits = in_memory(to(pixel), get_image_channel_order(image));                                  \
@@ -64,7 +80,8 @@ FUNCTION int4 in_memory(int4 pixel, int order) {
 #define WRITES_ALL(access, kind, ...)                                 \
   WRITES(access, kind, write_imagef, float, as_int4, __VA_ARGS__)     \
   WRITES(access, kind, write_imagei, int, , __VA_ARGS__)              \
-  WRITES(access, kind, write_imageui, uint, as_int4, __VA_ARGS__)
+  WRITES(access, kind, write_imageui, uint, as_int4, __VA_ARGS__)     \
+  WRITES(access, kind, write_imageh, half, bits_of_halves, __VA_ARGS__)
 
 #define QUERY(access, kind, instruction, name, what)                                                         \
   FUNCTION int name(access image##kind##_t image) {                                                          \

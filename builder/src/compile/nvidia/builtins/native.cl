@@ -1,5 +1,5 @@
 // native_*: the instructions that NVIDIA's driver takes for them. With -cl-fast-relaxed-math it takes them for the
-// functions without "native_", too. CLBAKE_FLUSH: denormal numbers are zero;
+// functions without "native_", too. CLBAKE_FLUSH: denormal numbers are zero, which the driver heeds in some only;
 // CLBAKE_EXACT: square roots are rounded correctly.
 #ifdef CLBAKE_FLUSH
 #define APPROXIMATE(instruction) __nvvm_##instruction##_approx_ftz_f
@@ -31,16 +31,16 @@
 FAST_1(native_sin, APPROXIMATE(sin)(x))
 FAST_1(native_cos, APPROXIMATE(cos)(x))
 FAST_1(native_tan, DIVIDE(native_sin(x), native_cos(x)))
-FAST_1(native_exp2, APPROXIMATE(ex2)(x))
-FAST_1(native_exp, native_exp2(x * 0x1.715476p+0f))    // log2(e)
-FAST_1(native_exp10, native_exp2(x * 0x1.a934fp+1f))   // log2(10)
-FAST_1(native_log2, APPROXIMATE(lg2)(x))
-FAST_1(native_log, native_log2(x) * 0x1.62e43p-1f)     // log(2)
-FAST_1(native_log10, native_log2(x) * 0x1.344136p-2f)  // log10(2)
-FAST_1(native_sqrt, APPROXIMATE(sqrt)(x))
-FAST_1(native_rsqrt, APPROXIMATE(rsqrt)(x))
+FAST_1(native_exp, APPROXIMATE(ex2)(x * 0x1.715476p+0f))           // log2(e)
+FAST_1(native_exp2, __nvvm_ex2_approx_f(x))
+FAST_1(native_exp10, APPROXIMATE(ex2)(x * 0x1.a934fp+1f))          // log2(10)
+FAST_1(native_log, APPROXIMATE(lg2)(x) * 0x1.62e43p-1f)            // log(2)
+FAST_1(native_log2, __nvvm_lg2_approx_f(x))
+FAST_1(native_log10, APPROXIMATE(lg2)(x) * 0x1.344136p-2f)         // log10(2)
+FAST_1(native_sqrt, __nvvm_sqrt_approx_f(x))
+FAST_1(native_rsqrt, __nvvm_rsqrt_approx_f(x))
 FAST_1(native_recip, DIVIDE(1.0f, x))
-FAST_2(native_divide, DIVIDE(x, y))
+FAST_2(native_divide, __nvvm_div_approx_f(x, y))
 FAST_2(native_powr, native_exp2(native_log2(x) * y))
 
 #ifdef CLBAKE_EXACT
@@ -48,12 +48,12 @@ FAST_1(sqrt, __nvvm_sqrt_rn_f(x))
 #else
 FAST_1(sqrt, native_sqrt(x))
 #endif
-FAST_1(rsqrt, native_rsqrt(x))
-FAST_1(half_rsqrt, native_rsqrt(x))
-FAST_1(half_sqrt, native_sqrt(x))
+FAST_1(rsqrt, APPROXIMATE(rsqrt)(x))
+FAST_1(exp2, APPROXIMATE(ex2)(x))
+FAST_1(half_rsqrt, rsqrt(x))
+FAST_1(half_sqrt, sqrt(x))
 FAST_1(half_recip, native_recip(x))
-FAST_1(half_exp2, native_exp2(x))
-FAST_1(exp2, native_exp2(x))
+FAST_1(half_exp2, exp2(x))
 #ifdef __FAST_RELAXED_MATH__
 FAST_1(sin, native_sin(x))
 FAST_1(cos, native_cos(x))
@@ -61,7 +61,7 @@ FAST_1(tan, native_tan(x))
 FAST_1(exp, native_exp(x))
 FAST_1(exp10, native_exp10(x))
 FAST_1(log, native_log(x))
-FAST_1(log2, native_log2(x))
+FAST_1(log2, APPROXIMATE(lg2)(x))
 FAST_1(log10, native_log10(x))
 FAST_2(powr, native_powr(x, y))
 #endif

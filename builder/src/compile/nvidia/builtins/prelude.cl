@@ -5,6 +5,7 @@
 #ifndef __IMAGE_SUPPORT__
 #define __IMAGE_SUPPORT__ 1
 #endif
+#define asm __asm__
 #define cl_khr_icd 1
 #define cl_nv_pragma_unroll 1
 #ifndef CL_VERSION_2_0

@@ -60,17 +60,3 @@ FUNCTION ulong clbake_printed(constant const char* text) {
   __asm__("cvta.const.u64 %0, %1;" : "=l"(address) : "l"(text));
   return address;
 }
-
-#define COUNT_ZEROS_OF(n, type) \
-  FUNCTION type##n ctz(type##n x) { return popcount(~x & (x - (type)1)); }
-#define COUNT_ZEROS(type) \
-  COUNT_ZEROS_OF(, type) COUNT_ZEROS_OF(2, type) COUNT_ZEROS_OF(3, type) COUNT_ZEROS_OF(4, type) COUNT_ZEROS_OF(8, type) \
-  COUNT_ZEROS_OF(16, type)
-COUNT_ZEROS(char)
-COUNT_ZEROS(uchar)
-COUNT_ZEROS(short)
-COUNT_ZEROS(ushort)
-COUNT_ZEROS(int)
-COUNT_ZEROS(uint)
-COUNT_ZEROS(long)
-COUNT_ZEROS(ulong)

@@ -1,0 +1,32 @@
+// Every program of cases.hpp compiles for three generations of devices, as far as ptxas knows them. Skipped without
+// clang, libclc and ptxas.
+#include "baked.hpp"
+#include "files.hpp"
+
+#include <boost/test/unit_test.hpp>
+#include <cstdio>
+#include <exception>
+
+using namespace clbake;
+using namespace clbake::tests;
+
+BOOST_AUTO_TEST_CASE(ProgramsCompileForEveryGeneration) {
+  for (const char* architecture : {"sm_90", "sm_80", "sm_70"}) {
+    if (!bakes_for(architecture)) continue;
+    for (const NvidiaProgram& program : nvidia_programs()) {
+      try {
+        BOOST_TEST(!baked(program, architecture).empty());
+      } catch (const std::exception& error) {
+        BOOST_ERROR(program.name + " for " + architecture + ": " + error.what());
+      }
+    }
+  }
+}
+
+int main(int argc, char** argv) {
+  if (!bakes_for("sm_90")) {
+    std::puts("skipped: clang, libclc or ptxas is not here");
+    return 77;
+  }
+  return boost::unit_test::unit_test_main([] { return true; }, argc, argv);
+}
