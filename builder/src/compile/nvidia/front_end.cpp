@@ -31,7 +31,7 @@ void add_inner(Words& words, const Words& options) {
   }
 }
 
-// What the driver's language has beyond OpenCL 1.2; sub-groups it lacks.
+// The driver's language, which has more than OpenCL 1.2; sub-groups it lacks.
 Words language(const DriverOptions& options, const std::string& cpu, bool sub_groups) {
   std::string extensions =
       "-cl-ext=+cl_khr_fp64,+cl_khr_fp16,+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics,"

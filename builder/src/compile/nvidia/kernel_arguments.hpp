@@ -15,7 +15,7 @@ struct KernelArguments {
   std::array<unsigned, 3> required = {0, 0, 0};  // reqd_work_group_size; zeros: none
 };
 
-// Of each kernel in the text.
+// Those of each kernel in the text.
 std::vector<KernelArguments> kernel_arguments(const std::string& llvm);
 
 // True when one of them takes an image or a sampler.

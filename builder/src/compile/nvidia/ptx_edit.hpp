@@ -15,7 +15,7 @@ namespace clbake::builder::compile {
 // with build_failed when an image reaches an instruction otherwise than from the kernel's arguments.
 Status bind_images(std::string& ptx, const std::vector<KernelArguments>& kernels);
 
-// What the assembler needs to know about launches: .reqntid where the source requires a work-group size, otherwise a
+// Directives about launches for the assembler: .reqntid where the source requires a work-group size, otherwise a
 // bound on registers for the largest size of `launches`, and for `registers` where that is not 0. No .maxntid: a size
 // that is not listed may be launched, too. Fails with build_failed when a launch names a kernel that the PTX lacks.
 Status add_launch_bounds(std::string& ptx, const std::vector<KernelArguments>& kernels,

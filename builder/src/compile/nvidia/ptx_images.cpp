@@ -50,7 +50,7 @@ Setting setting_of(const std::string& line) {
   return setting;
 }
 
-// What each register of 64 bits holds throughout: empty when that is not one known thing.
+// The one thing that each register of 64 bits holds; empty when there are several or it is not known.
 std::map<std::string, std::string> registers_of(const Lines& lines, std::size_t begin, std::size_t end) {
   std::map<std::string, std::string> registers;
   for (std::size_t i = begin; i < end; ++i) {
@@ -122,7 +122,7 @@ bool bind(std::string& line, const std::map<std::string, std::string>& registers
   return true;
 }
 
-// Of a kernel: its parameters' names with their kinds.
+// The names of a kernel's images and samplers, with their kinds.
 std::map<std::string, ArgumentKind> parameters_of(const KernelArguments& kernel) {
   std::map<std::string, ArgumentKind> parameters;
   for (std::size_t i = 0; i < kernel.kinds.size(); ++i) {

@@ -301,7 +301,7 @@ std::vector<NvidiaProgram> nvidia_programs() {
                         {kernel_of("alone", "ox"), kernel_of("together", "ox")},
                         false});
   }
-  // Of full sub-groups: the driver's work_group_reduce_min of 80 unsigned numbers answers 0.
+  // Full sub-groups: the driver's work_group_reduce_min of 80 unsigned numbers answers 0.
   programs.push_back({"work_groups",
                       "-cl-std=CL3.0",
                       kWorkGroups,

@@ -53,7 +53,7 @@ std::vector<std::uint8_t> data(Input input, unsigned seed) {
   return bytes;
 }
 
-// Of an image; read as bytes, too.
+// The pixels of an image, as bytes.
 std::vector<std::uint8_t> pixels(unsigned seed) {
   std::mt19937_64 random(seed);
   std::vector<std::uint8_t> bytes(4 * kPixels);
@@ -158,7 +158,7 @@ Image image(const Session& session, char letter, cl_mem pixels) {
   return made;
 }
 
-// What all images hold, one behind the other.
+// Adds what an image holds.
 void append(std::vector<std::uint8_t>& result, const Session& session, const Image& image) {
   const std::size_t origin[3] = {0, 0, 0};
   const std::size_t at = result.size();
@@ -262,7 +262,7 @@ std::string difference(const NvidiaKernel& kernel, const std::vector<std::uint8_
   return count == 0 ? std::string() : std::to_string(count) + " differ; " + first;
 }
 
-// What is printed while `action` runs.
+// The text that is printed while `action` runs.
 template <typename Action>
 std::string printed(const Action& action) {
   std::fflush(stdout);

@@ -95,7 +95,7 @@ FUNCTION local ulong* work_group_store(void) {
   FUNCTION type sub_group_reduce_##name(type value) {                                                    \
     return sub_group_shuffle(sub_group_scan_inclusive_##name(value), get_sub_group_size() - 1);          \
   }                                                                                                      \
-  /* What the sub-groups before this one hold, and with `all` what all hold. */                          \
+  /* The sums of the sub-groups before this one, and with `all` of all. */                                   \
   FUNCTION type work_group_##name##_before(type sum, bool all) {                                         \
     local type* const sums = (local type*)work_group_store();                                            \
     barrier(CLK_LOCAL_MEM_FENCE);                                                                        \
