@@ -18,6 +18,7 @@ constexpr Verb kVerbs[] = {
     {"record", record, "run an OpenCL program, unchanged, and record what it compiles and launches, for 'build'"},
     {"run-with", run_with, "run an OpenCL program, unchanged, with what bundles hold and what was learnt"},
     {"capture", capture, "join recordings: of OpenCL programs, or of GEMM's calls into a shapes file"},
+    {"programs", programs, "begin a manifest of an application's own kernels"},
     {"tune", tune, "find the best variants of a device for every kind of problem: a profile for 'build'"},
     {"build", build, "bake a bundle: compile, finalize, prove and pack every variant"},
     {"prove", prove, "prove programs that were baked on a machine without their device"},

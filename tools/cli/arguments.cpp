@@ -100,11 +100,13 @@ double seconds_of(const std::string& text) {
 builder::release::Requirements requirements_of(const std::string& text) {
   builder::release::Requirements requirements;
   for (const std::string& word : split(text, ',')) {
-    switch (number_of("require", word, std::array{"baked", "native", "proven", "jit-free", "any"})) {
+    switch (number_of("require", word, std::array{"baked", "native", "proven", "jit-free", "any", "tried", "listed"})) {
       case 1: requirements.native = true; break;
       case 2: requirements.proven = true; break;
       case 3: requirements.jit_free = true; break;
       case 4: requirements.baked = false; break;
+      case 5: requirements.tried = true; break;
+      case 6: requirements.listed = true; break;
       default: break;
     }
   }

@@ -152,8 +152,13 @@ builder::build::BuildOptions options_from(const Cli& cli) {
   return options;
 }
 
-// Remarks about the devices, before the long work begins.
-void print_remarks(const std::vector<builder::build::BakeList>& bake_lists) {
+// Remarks about the programs and the devices, before the long work begins.
+void print_remarks(const builder::build::BuildOptions& options,
+                   const std::vector<builder::build::BakeList>& bake_lists) {
+  for (const builder::program::Program& program : options.programs) {
+    if (program.remark.empty()) continue;
+    std::fprintf(stderr, "clbake build: program %s: %s\n", program.name.c_str(), program.remark.c_str());
+  }
   for (const builder::build::BakeList& bake_list : bake_lists) {
     for (const std::string& remark : bake_list.remarks) std::fprintf(stderr, "clbake build: %s\n", remark.c_str());
   }
@@ -176,7 +181,7 @@ int build(const std::vector<std::string>& arguments) {
   if (const auto status = cli.parse(arguments)) return *status;
   const builder::build::BuildOptions options = options_from(cli);
   const std::vector<builder::build::BakeList> bake_lists = need(builder::build::bake_lists_for(options));
-  print_remarks(bake_lists);
+  print_remarks(options, bake_lists);
 
   const std::size_t signatures = signatures_in(options.output);
   const Result<builder::build::BuildReport> report = bake(options, bake_lists);

@@ -2,22 +2,30 @@
 #include "command/verbs.hpp"
 #include "report/bundle_report.hpp"
 
+#include <clbake/builder/programs.hpp>
+
 #include <cstdio>
 #include <set>
 
 namespace clbake::tool {
 namespace {
 
+// "64", "16x16"; "any" where the driver chooses.
+std::string local_text(const Json& size) {
+  if (size[0] == 0) return "any";
+  std::string text = size[0].dump();
+  if (size[1] != 1 || size[2] != 1) text += "x" + size[1].dump();
+  if (size[2] != 1) text += "x" + size[2].dump();
+  return text;
+}
+
 // "scale 64, 16x16; add 64"
 std::string kernels_text(const Json& kernels) {
   std::string text, last;
   for (const Json& kernel : kernels) {
     const std::string name = kernel["name"];
-    const Json& size = kernel["work_group_size"];
     text += name == last ? ", " : (text.empty() ? "" : "; ") + name + " ";
-    text += size[0].dump();
-    if (size[1] != 1 || size[2] != 1) text += "x" + size[1].dump();
-    if (size[2] != 1) text += "x" + size[2].dump();
+    text += local_text(kernel["work_group_size"]);
     last = name;
   }
   return text;
@@ -83,6 +91,15 @@ void print_summary(const Json& report, const std::string& file) {
     const std::string kernels = printable(kernels_text(entry["kernels"]));
     std::printf("own program %s: %s\n", cell_text(entry["variant"]).c_str(),
                 kernels.empty() ? "its launches are not known" : ("kernels and work-group sizes " + kernels).c_str());
+    const std::vector<std::string> untried = entry["untried"];
+    if (!untried.empty() && !kernels.empty()) {
+      std::printf("own program %s: untried: %s\n", cell_text(entry["variant"]).c_str(),
+                  printable(builder::program::kernels_text(untried)).c_str());
+    }
+    if (!entry["unlisted"].is_null()) {
+      std::printf("own program %s: not listed: %s\n", cell_text(entry["variant"]).c_str(),
+                  cell_text(entry["unlisted"]).c_str());
+    }
   }
 }
 

@@ -17,7 +17,8 @@ struct Verb {
 };
 
 VerbFunction devices, targets, space, build, run, prove, check, diff, prune, verify, keygen, sign, record, run_with,
-    capture, merge, report, inspect, plan, work, embed, tune, bench, bench_bundle, bench_choice, bench_cold, bench_gemm;
+    capture, programs, merge, report, inspect, plan, work, embed, tune, bench, bench_bundle, bench_choice, bench_cold,
+    bench_gemm;
 
 // Child processes: of the other verbs, and of programs under the layer. Users do not call them.
 VerbFunction worker, learn;

@@ -1,5 +1,6 @@
 #include "report/bundle_report.hpp"
 
+#include <clbake/builder/programs.hpp>
 #include <clbake/builder/release/served.hpp>
 #include <clbake/builder/release/signing.hpp>
 #include <clbake/program_text.hpp>
@@ -79,7 +80,7 @@ Json kernels_json(const cache::Variant& program) {
   return kernels;
 }
 
-Json entry_json(const cache::EntryInfo& entry, const cache::Variant& variant) {
+Json entry_json(const cache::EntryInfo& entry, const cache::Variant& variant, const std::vector<std::string>& untried) {
   char checksum[32];
   std::snprintf(checksum, sizeof checksum, "%016llx", static_cast<unsigned long long>(entry.program.raw_checksum));
   Json json{{"target", entry.target},
@@ -93,7 +94,12 @@ Json entry_json(const cache::EntryInfo& entry, const cache::Variant& variant) {
             {"stored_bytes", entry.program.stored_bytes},
             {"checksum", checksum}};
   json.update(to_json(entry.proof));
-  if (variant.is_program()) json["kernels"] = kernels_json(variant);
+  if (variant.is_program()) {
+    json["kernels"] = kernels_json(variant);
+    json["untried"] = untried;
+    const std::string unlisted = builder::program::unlisted_in(entry.proof.note);
+    json["unlisted"] = unlisted.empty() ? Json() : Json(unlisted);
+  }
   if (variant.content != ContentDigest()) json["content"] = content_name(variant.content);
   return json;
 }
@@ -169,7 +175,7 @@ Json bundle_report(const Bundle& bundle, const std::string& file) {
     const cache::EntryInfo entry = need(bundle.entry(i), file);
     const cache::Variant variant = need(bundle.variant(entry.variant), file);
     counts[entry.target].add(entry, variant);
-    entries.push_back(entry_json(entry, variant));
+    entries.push_back(entry_json(entry, variant, need(builder::release::untried_kernels(bundle, variant), file)));
     bytes += entry.program.raw_bytes;
     if (seen.insert(entry.program.offset).second) stored += entry.program.stored_bytes;
   }

@@ -82,11 +82,16 @@ std::size_t count_missing(const cache::Contents& before, const cache::Contents& 
   }));
 }
 
-// Faults that the author of a program can mend are in the proof's note.
+// Things that the author of a program can mend; faults are in the proof's note.
 void add_remark(const Task& task, BuildReport& report) {
+  const std::string name = "program " + task.report.variant + " on " + task.report.device + ": ";
+  const Result<std::vector<std::string>> untried = program::untried_kernels(task.job.variant, task.job.trial);
+  if (untried && !untried->empty()) report.remarks.insert(name + "untried: " + program::kernels_text(*untried));
+  const std::string unlisted = program::unlisted_in(task.report.proof.note);
+  if (!unlisted.empty()) report.remarks.insert(name + "not listed, and so not tried: " + unlisted);
   const cache::Proof& proof = task.report.proof;
   if (!proof.proven || proof.jit_free || task.job.entries.front().form != cache::Form::native) return;
-  report.remarks.insert("program " + task.report.variant + " on " + task.report.device + ": " + proof.note);
+  report.remarks.insert(name + proof.note);
 }
 
 BuildReport report_on(const Plan& plan) {
@@ -107,12 +112,14 @@ BuildReport report_on(const Plan& plan) {
   return report;
 }
 
-// Leaves only what another build of the same makes, too: not the times, and not the notes, which tell of them.
+// Leaves only what another build of the same makes, too: not the times, and of the notes, which tell of them, only
+// which kernels are not listed.
 void remove_measurements(cache::Contents& contents) {
   for (cache::Entry& entry : contents.entries) {
     cache::Proof& proof = entry.proof;
     proof.create_us = proof.build_us = proof.kernel_us = proof.first_us = proof.steady_us = 0;
-    proof.note.clear();
+    const std::string unlisted = program::unlisted_in(proof.note);
+    proof.note = unlisted.empty() ? std::string() : program::kUnlisted + unlisted;
   }
 }
 

@@ -3,13 +3,16 @@
 #include <clbake/builder/jobs.hpp>
 #include <clbake/builder/platforms.hpp>
 #include <clbake/builder/process.hpp>
+#include <clbake/builder/programs.hpp>
 #include <clbake/platform.hpp>
 #include "compile/nvidia/cubin.hpp"
 #include "compile/offline/offline_compile.hpp"
 #include "program/trial_run.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <set>
+#include <sstream>
 
 namespace clbake::builder::compile {
 using namespace program;
@@ -134,6 +137,20 @@ Status run_trials(const Job& job, const Place& place, cl_program program) {
   return {};
 }
 
+// The kernels of the program that the variant does not list.
+std::vector<std::string> unlisted_kernels(cl_program id, const cache::Variant& variant) {
+  cl_int error = CL_SUCCESS;
+  std::istringstream names(cl::Program(id, true).getInfo<CL_PROGRAM_KERNEL_NAMES>(&error));
+  std::vector<std::string> unlisted;
+  for (std::string name; error == CL_SUCCESS && std::getline(names, name, ';');) {
+    name = name.c_str();  // some drivers count the end
+    const auto is_it = [&](const cache::Launch& launch) { return launch.kernel_name == name; };
+    const bool listed = std::any_of(variant.launches.begin(), variant.launches.end(), is_it);
+    if (!name.empty() && !listed) unlisted.push_back(name);
+  }
+  return unlisted;
+}
+
 // "64-1-1-goffs0,8-8-1-goffs0".
 std::string large_shapes(const cache::Variant& variant) {
   std::set<std::string> shapes;
@@ -174,7 +191,15 @@ Result<std::vector<cache::Entry>> compile_program(const Job& job, const Place& p
   const Status fits = tried ? Status() : check_signatures(job, place);
   if (!fits) return fits;
   const auto launch = [&] { return tried ? Status() : run_trials(job, place, program->get()); };
-  return entries_for_bundle({place.device.target, job.variant, program->get(), launch}, job.source);
+  const std::vector<std::string> unlisted = unlisted_kernels(program->get(), job.variant);
+  Result<std::vector<cache::Entry>> entries =
+      entries_for_bundle({place.device.target, job.variant, program->get(), launch}, job.source);
+  if (!entries) return entries;
+  for (cache::Entry& entry : *entries) {
+    std::string& note = entry.proof.note;
+    if (!unlisted.empty()) note += (note.empty() ? "" : "; ") + (kUnlisted + kernels_text(unlisted));
+  }
+  return entries;
 }
 
 Result<std::vector<cache::Entry>> compile_variant(const Job& job, const std::string& path, const Place& place,

@@ -7,7 +7,9 @@
 #include "program/trial.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
+#include <set>
 
 namespace clbake::builder::program {
 using namespace process;
@@ -135,6 +137,35 @@ Job make_job(const Target& target, const Program& program) {
   job.variant.parts = program.parts;
   job.trial = program.trial;
   return job;
+}
+
+Result<std::vector<std::string>> untried_kernels(const cache::Variant& program, const std::string& trial) {
+  std::set<std::string> tried;
+  const Result<std::vector<TriedKernel>> kernels = trial.empty() ? std::vector<TriedKernel>() : parse_trial(trial);
+  if (!kernels) return kernels.status();
+  for (const TriedKernel& kernel : *kernels) {
+    if (!kernel.trials.empty()) tried.insert(kernel.name);
+  }
+  std::vector<std::string> names;
+  for (const cache::Launch& launch : program.launches) {
+    if (tried.insert(launch.kernel_name).second) names.push_back(launch.kernel_name);
+  }
+  return names;
+}
+
+std::string kernels_text(const std::vector<std::string>& names) {
+  constexpr std::size_t kMostNames = 5;
+  std::string text = names.size() == 1 ? "kernel " : "kernels ";
+  for (std::size_t i = 0; i < std::min(names.size(), kMostNames); ++i) text += (i == 0 ? "" : ", ") + names[i];
+  if (names.size() > kMostNames) text += " and " + std::to_string(names.size() - kMostNames) + " more";
+  return text;
+}
+
+std::string unlisted_in(const std::string& note) {
+  const std::size_t begin = note.find(kUnlisted);
+  if (begin == std::string::npos) return {};
+  const std::size_t names = begin + std::strlen(kUnlisted);
+  return note.substr(names, note.find(';', names) - names);
 }
 
 }  // namespace clbake::builder::program

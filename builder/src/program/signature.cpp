@@ -9,13 +9,6 @@ namespace {
 
 using Kind = TrialArgument::Kind;
 
-// An argument as the driver tells it.
-struct Parameter {
-  Kind kind = Kind::buffer;
-  std::string type;  // "int*", "image2d_t"
-  std::string name;
-};
-
 bool begins_with(const std::string& text, const char* part) { return text.rfind(part, 0) == 0; }
 
 // False when the driver does not tell.
@@ -90,6 +83,14 @@ std::string misfit(const Parameter& parameter, const TrialArgument& given, const
 }
 
 }  // namespace
+
+std::vector<Parameter> parameters_of(cl_kernel id) {
+  const cl::Kernel kernel(id, true);
+  std::vector<Parameter> parameters;
+  Parameter parameter;
+  for (cl_uint i = 0; describe(kernel, i, parameter); ++i) parameters.push_back(parameter);
+  return parameters;
+}
 
 std::set<std::string> unknown_types(cl_kernel id) {
   const cl::Kernel kernel(id, true);

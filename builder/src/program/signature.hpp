@@ -11,6 +11,16 @@
 
 namespace clbake::builder::program {
 
+// An argument of a kernel, as a driver tells it.
+struct Parameter {
+  TrialArgument::Kind kind = TrialArgument::Kind::buffer;
+  std::string type;  // "int*", "image2d_t"
+  std::string name;  // empty: not known
+};
+
+// Those that the driver tells: all of the kernel's, or none.
+std::vector<Parameter> parameters_of(cl_kernel kernel);
+
 // Bytes of types, by name.
 using TypeSizes = std::map<std::string, std::uint64_t>;
 

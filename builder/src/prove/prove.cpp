@@ -236,6 +236,7 @@ Status prove_alone(const Job& job, const Bundle& file, cache::Entry& entry, cons
   cache::Proof proof;
   proof.tools = entry.proof.tools;
   proof.specialisations = entry.proof.specialisations;
+  proof.log = entry.proof.log;
   proof.device = device.target.device_name;
   proof.driver = device.target.driver_version;
   EntryProof made{job, device, session, *library, watch, proof, {}, {}};

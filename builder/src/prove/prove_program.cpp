@@ -1,3 +1,4 @@
+#include <clbake/builder/programs.hpp>
 #include "program/trial_run.hpp"
 #include "prove/entry_proof.hpp"
 #include "prove/results.hpp"
@@ -115,28 +116,15 @@ Result<Timing> try_case(Tried& one, cl_program program, EntryProof& entry) {
   return entry.watch.time("the first launch of " + one.tried.name(), kProgramRuns, launch, check, launch);
 }
 
-constexpr std::size_t kMostNames = 5;
-
-// "untried: kernels a, b: loaded, never launched"; empty when all are tried.
-std::string untried(const std::vector<TriedKernel>& kernels) {
-  std::vector<std::string> names;
-  for (const TriedKernel& kernel : kernels) {
-    if (kernel.trials.empty()) names.push_back(kernel.name);
-  }
-  if (names.empty()) return {};
-  std::string text = names.size() == 1 ? "untried: kernel " : "untried: kernels ";
-  for (std::size_t i = 0; i < std::min(names.size(), kMostNames); ++i) text += (i == 0 ? "" : ", ") + names[i];
-  if (names.size() > kMostNames) text += " and " + std::to_string(names.size() - kMostNames) + " more";
-  return text + ": loaded, never launched";
-}
-
 }  // namespace
 
 Status prove_program(EntryProof& entry) {
   const cache::Variant& variant = entry.job.variant;
   const Result<std::vector<TriedKernel>> kernels = parse_trial(entry.job.trial);
   if (!kernels) return kernels.status();
-  entry.remark = untried(*kernels);
+  const Result<std::vector<std::string>> untried = untried_kernels(variant, entry.job.trial);
+  if (!untried) return untried.status();
+  if (!untried->empty()) entry.remark = "untried: " + kernels_text(*untried) + ": loaded, never launched";
   entry.watch.begin();
   const Result<LoadedProgram> program = entry.library.program(variant.name);
   if (!program) return program.status();

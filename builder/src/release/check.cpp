@@ -1,3 +1,4 @@
+#include <clbake/builder/programs.hpp>
 #include <clbake/builder/release/check.hpp>
 
 #include <algorithm>
@@ -47,6 +48,8 @@ const char* name(Lack lack) {
     case Lack::native_code: return "not native";
     case Lack::proof: return "not proven";
     case Lack::jit_freedom: return "not JIT-free";
+    case Lack::trial: return "not tried";
+    case Lack::listing: return "not listed";
   }
   return "";
 }
@@ -58,7 +61,10 @@ Lack lack_of(const Served& served, const Requirements& requirements) {
   if (any_program && program.origin == Origin::source) return Lack::program;
   if (requirements.native && program.origin != Origin::native) return Lack::native_code;
   if (requirements.proven && !program.proven) return Lack::proof;
-  return requirements.jit_free && !program.jit_free ? Lack::jit_freedom : Lack::none;
+  if (requirements.jit_free && !program.jit_free) return Lack::jit_freedom;
+  if (requirements.tried && !program.untried.empty()) return Lack::trial;
+  const bool has_others = program.entry && !program::unlisted_in(program.entry->proof.note).empty();
+  return requirements.listed && has_others ? Lack::listing : Lack::none;
 }
 
 namespace {
@@ -82,6 +88,9 @@ std::string why(const Served& served, Lack lack) {
   const ServedProgram& program = *served.program;
   const std::string& note = program.entry ? program.entry->proof.note : std::string();
   switch (lack) {
+    case Lack::trial: return program.name + ": no trial launches " + program::kernels_text(program.untried);
+    case Lack::listing:
+      return program.name + ": the manifest does not list " + program::unlisted_in(program.entry->proof.note);
     case Lack::native_code:
       return program.name + " is portable there" + why_not_native(program, ": no machine code was baked");
     case Lack::program: return program.name + why_not_native(program, " was not baked for this target");

@@ -114,6 +114,14 @@ ServedDevice served_device(const Target& target) {
   return device;
 }
 
+Result<std::vector<std::string>> untried_kernels(const Bundle& bundle, const cache::Variant& variant) {
+  if (!variant.is_program()) return std::vector<std::string>();
+  if (variant.trial == 0) return program::untried_kernels(variant, {});
+  const Result<cache::Source> trial = bundle.source(variant.trial - 1);
+  if (!trial) return trial.status();
+  return program::untried_kernels(variant, trial->text);
+}
+
 Result<Serving> Serving::create(const std::vector<Bundle>& bundles, const ServedDevice& device, bool newer_driver) {
   Result<DeviceLookup> lookup = DeviceLookup::create(bundles, device.target, device.is_cpu, device.units);
   if (!lookup) return lookup.status();
@@ -172,6 +180,9 @@ Result<ServedProgram> Serving::load(const std::vector<Choice>& choices) const {
   program.variant = choice.variant;
   program.name = variant->name;
   program.miss = std::move(baked->miss);
+  Result<std::vector<std::string>> untried = untried_kernels(bundles_[choice.bundle], *variant);
+  if (!untried) return untried.status();
+  program.untried = std::move(*untried);
   if (baked->entry) {
     program.origin = baked->entry->form == cache::Form::native ? Origin::native : Origin::portable;
     program.proven = baked->entry->proof.proven;

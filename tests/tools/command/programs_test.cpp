@@ -60,6 +60,77 @@ struct Baked : Application {
   }
 };
 
+// Inputs that stand each for a kind of program. `cause`: why it is left out; empty where it is baked.
+struct Case {
+  std::string name, source, program, cause;  // program: the fields behind "source"
+};
+
+std::string kernel_of(const std::string& name, const std::string& sizes, const std::string& trials) {
+  return R"("kernels": [{"name": ")" + name + R"(", "work_group_sizes": )" + sizes + R"(, "trials": [)" + trials +
+         "]}]";
+}
+std::string trial_of(const std::string& arguments, const std::string& global = "[64]", const std::string& more = {}) {
+  return R"({"global": )" + global + more + R"(, "arguments": [)" + arguments + "]}";
+}
+
+std::vector<Case> kinds_of_programs() {
+  const std::string ints = R"({"buffer": "int", "count": 64})", floats = R"({"buffer": "float", "count": 64})";
+  const std::string picture = R"({"image": "2d", "order": "RGBA", "type": "FLOAT", "width": 16, "height": 16})";
+  const std::string simple = "kernel void f(global int* x) { x[get_global_id(0)] += 1; }\n";
+  const std::string three =
+      "typedef struct { float a, b, c; } three;\n"
+      "kernel void f(global float* x, three t) { x[get_global_id(0)] *= t.a + t.b + t.c; }\n";
+  const std::string includes = "kernel void f(global int* x) { x[get_global_id(0)] = helper(x[get_global_id(0)]); }\n";
+  const std::string seventeen =
+      "[[1], [2], [3], [4], [5], [6], [8], [10], [12], [15], [16], [20], [24], [30], [32], [40], [48]]";
+  const auto f = [](const std::string& sizes, const std::string& trials) { return kernel_of("f", sizes, trials); };
+  return {
+      {"images",
+       "kernel void f(read_only image2d_t in, sampler_t s, write_only image2d_t out) {\n"
+       "  const int2 at = (int2)(get_global_id(0), get_global_id(1));\n"
+       "  write_imagef(out, at, 1.0f - read_imagef(in, s, at));\n}\n",
+       f("[[8, 8], null]",
+         trial_of(picture + R"(, {"sampler": {"normalized": false, "addressing": "CLAMP", "filter": "NEAREST"}}, )" +
+                      picture,
+                  "[16, 16]")),
+       ""},
+      {"null",
+       "kernel void f(global int* x, global const int* y) { x[get_global_id(0)] += y ? y[get_global_id(0)] : 1; }\n",
+       f("[[64]]", trial_of(ints + R"(, {"buffer": null})")), ""},
+      {"struct", three, f("[[64]]", trial_of(floats + R"(, {"bytes": "0000803f0000004000004040"})")), ""},
+      {"struct-size", three, f("[[64]]", trial_of(floats + R"(, {"scalar": "float", "value": 1})")),
+       "argument 1 (three t) of the kernel has 12 bytes, and the trial gives 4 (float)"},
+      {"any-order", "kernel void f(global uint* n, global uint* list) { list[atomic_inc(n)] = get_global_id(0); }\n",
+       f("[[64]]", trial_of(R"({"buffer": "uint", "count": 1, "fill": 0},
+                               {"buffer": "uint", "count": 8192, "fill": 0, "order": "any"})",
+                            "[8192]")),
+       ""},
+      {"byte-order-mark", "\xEF\xBB\xBF// \xC3\xBC\n" + simple, f("[[64]]", trial_of(ints)), ""},
+      {"required-size", "kernel __attribute__((reqd_work_group_size(32, 1, 1))) void f(global int* x) {}\n",
+       f("[[64]]", trial_of(ints)),
+       "kernel f, work-group size 64x1x1: the kernel requires the work-group size 32x1x1 (reqd_work_group_size)"},
+      {"macro-include", "#define STR(x) #x\n#define QUOTE(x) STR(x)\n#include QUOTE(FOLDER/helper.h)\n" + includes,
+       R"("options": "-DFOLDER=inc", )" + f("[[64]]", trial_of(ints)), ""},
+      {"folder-option", "#include \"helper.h\"\n" + includes, R"("options": "-I inc", )" + f("[[64]]", trial_of(ints)),
+       ""},
+      {"many-sizes", simple, f(seventeen, trial_of(R"({"buffer": "int", "count": 960})", "[960]")), ""},
+      {"vectors", "kernel void f(global int4* x, global half* h) { x[get_global_id(0)] += (int4)vload_half(0, h); }\n",
+       f("[[64]]", trial_of(R"({"buffer": "int4", "count": 64}, {"buffer": "half", "count": 4})")), ""},
+      {"other-sizes", simple, f("[[64]]", trial_of(ints, "[32]", R"(, "local": [16], "offset": [16])")), ""},
+      {"no-multiple", simple, f("[[48]]", trial_of(ints)),
+       "the global size 64x1x1 is no multiple of it, which this driver refuses"},
+      {"wrong-kind", three, f("[[64]]", trial_of(R"({"scalar": "float", "value": 1}, )" + floats)),
+       "argument 0 (float* x) of the kernel is a buffer, and the trial gives a value"},
+      {"wrong-count", simple, f("[[64]]", trial_of(ints + ", " + ints)),
+       "the kernel takes 1 argument (int* x), and the trial gives 2"},
+      {"no-kernel", simple, kernel_of("g", "[[64]]", trial_of(ints)), "CL_INVALID_KERNEL_NAME"},
+      {"untried", simple + "kernel void g(global int* x) {}\nkernel void h(global int* x) {}\n",
+       R"("kernels": [{"name": "f", "work_group_sizes": [[64]], "trials": [)" + trial_of(ints) +
+           R"(]}, {"name": "g", "work_group_sizes": [], "trials": []}])",
+       ""},
+  };
+}
+
 }  // namespace
 
 BOOST_FIXTURE_TEST_CASE(ProgramsAreBakedShownMergedAndEmbedded, Baked) {
@@ -128,6 +199,65 @@ BOOST_AUTO_TEST_CASE(ABadManifestIsNamedWithItsField) {
   check_refused(clbake({"build", "--programs", app.path("bad.json"), "-o", app.path("x")}), 1,
                 {"bad.json: programs[0].kernels: is missing"});
   BOOST_TEST(!std::filesystem::exists(app.path("x")));
+}
+
+BOOST_AUTO_TEST_CASE(EachKindOfProgramIsBakedOrToldWhyNot) {
+  baked_bundle();  // or skipped
+  const nlohmann::json devices = json_of(clbake({"devices", "--json"}));
+  if (!contains(devices.dump(), "Portable Computing Language")) return;  // messages differ where drivers tell less
+  const Directory directory;
+  std::filesystem::create_directory(directory.path("inc"));
+  directory.write("inc/helper.h", std::string("int helper(int v) { return v + 1; }\n"));
+  std::string programs;
+  for (const Case& one : kinds_of_programs()) {
+    directory.write(one.name + ".cl", one.source);
+    programs += (programs.empty() ? "" : ",\n") + (R"({"name": ")" + one.name + R"(", "source": ")" + one.name) +
+                R"(.cl", )" + one.program + "}";
+  }
+  directory.write("programs.json", R"({"version": 2, "programs": [)" + programs + "]}");
+  const std::string bundle = directory.path("x.clbake");
+  const Outcome built =
+      clbake({"build", "--device", "0", "--programs", directory.path("programs.json"), "-o", bundle, "--json"});
+  const nlohmann::json report = nlohmann::json::parse(built.out);
+  for (const Case& one : kinds_of_programs()) {
+    for (const nlohmann::json& job : report["jobs"]) {
+      if (job["variant"] != one.name) continue;
+      const std::string cause = job.value("cause", nlohmann::json()).is_string() ? job["cause"] : std::string();
+      BOOST_TEST(cause.empty() == one.cause.empty(), one.name + ": " + cause);
+      BOOST_TEST(contains(cause, one.cause), one.name + ": " + cause);
+    }
+  }
+  BOOST_TEST(report["jobs"].size() == kinds_of_programs().size());
+  BOOST_TEST(report["not_jit_free"] == 0, report["remarks"].dump());
+
+  BOOST_TEST(contains(report["remarks"].dump(), "untried: kernel g"), report["remarks"].dump());
+  BOOST_TEST(contains(report["remarks"].dump(), "not listed, and so not tried: kernel h"), report["remarks"].dump());
+  const std::string shown = clbake({"inspect", bundle}).out;
+  BOOST_TEST(contains(shown, "own program untried: untried: kernel g\n"), shown);
+  BOOST_TEST(contains(shown, "own program untried: not listed: kernel h\n"), shown);
+  const Outcome tried = clbake({"check", bundle, "--require", "proven,tried"});
+  BOOST_TEST(tried.status == 3);
+  BOOST_TEST(contains(tried.out, "not tried"), tried.out);
+  BOOST_TEST(contains(tried.out, "why       untried: no trial launches kernel g\n"), tried.out);
+  const Outcome listed = clbake({"check", bundle, "--require", "listed"});
+  BOOST_TEST(contains(listed.out, "why       untried: the manifest does not list kernel h\n"), listed.out);
+  BOOST_TEST(clbake({"check", bundle, "--require", "jit-free"}).status == 0);
+}
+
+BOOST_AUTO_TEST_CASE(AManifestIsBegunAndBaked) {
+  baked_bundle();  // or skipped
+  const Directory directory;
+  directory.write(
+      "app.cl",
+      std::string("kernel void f(global float* x, int n) { if (get_global_id(0) < n) x[get_global_id(0)] = n; }\n"));
+  const std::string manifest = directory.path("programs.json");
+  const Outcome begun = clbake({"programs", "init", directory.path("app.cl"), "-o", manifest});
+  BOOST_TEST(begun.status == 0, begun.err);
+  const Outcome built = clbake({"build", "--device", "0", "--programs", manifest, "-o", directory.path("x.clbake")});
+  BOOST_TEST(built.status == 0, built.err);
+  check_refused(clbake({"programs", "init", directory.path("app.cl"), "-o", manifest}), 1,
+                {"exists; it stays as it is"});
+  check_refused(clbake({"programs", "init", directory.path("none.cl")}), 1, {"none.cl: No such file"});
 }
 
 }  // namespace clbake::tool::test

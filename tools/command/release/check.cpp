@@ -219,7 +219,9 @@ void declare_check_options(Cli& cli) {
   add_kinds(cli, "; for lines that name none; default: all that the bundle has");
   cli.add_value("require", "LIST",
                 "what each problem needs, separated by commas: baked, a program of the bundle (the default); native, "
-                "machine code; proven; jit-free; any, where compiling from the bundle's source is enough");
+                "machine code; proven; jit-free; any, where compiling from the bundle's source is enough; of the "
+                "application's own programs: "
+                "tried, each kernel was launched by its proof; listed, the source has no other kernels");
   add_targets(cli, "; default: all targets with programs except those that await 'clbake prove'");
   cli.add_device(": a device of this machine instead of, or beside, --target");
   cli.add_flag("newer-driver", "as applications that set Options::newer_driver: machine code for older drivers serves");

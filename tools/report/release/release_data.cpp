@@ -238,6 +238,7 @@ Json to_json(const Served& served, Lack lack) {
   json["chosen_by"] = program ? Json(builder::release::name(served.by)) : Json();
   json["proven"] = program ? Json(program->proven) : Json();
   json["jit_free"] = program ? Json(program->jit_free) : Json();
+  if (program && !program->untried.empty()) json["untried"] = program->untried;
   return json;
 }
 

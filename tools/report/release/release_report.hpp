@@ -14,7 +14,8 @@ namespace clbake::tool {
 nlohmann::ordered_json to_json(const builder::release::Subject& subject);
 
 // {"missing", "code", "why", "variant", "origin", "chosen_by", "expected_us", "proven", "jit_free"}; null where there
-// is no such thing. `lack`: what "missing" and "why" are about.
+// is no such thing. And "untried", the kernels of an application's program that no trial launches, if there are some.
+// `lack`: what "missing" and "why" are about.
 nlohmann::ordered_json to_json(const builder::release::Served& served, builder::release::Lack lack);
 
 // [{"missing", "code", "count", "kinds", "targets", "subjects", "examples", "why"}]: of group_missing(); "subjects"

@@ -39,6 +39,17 @@ std::string violation(const Program& program, const kernels::DeviceLimits& limit
 // Its variant on a device.
 Job make_job(const Target& target, const Program& program);
 
+// The kernels of a program's launches that no trial runs, each once. `trial`: of its job. Fails with malformed.
+Result<std::vector<std::string>> untried_kernels(const cache::Variant& program, const std::string& trial);
+
+// "kernel a", "kernels a, b, c, d, e and 2 more". REQUIRES: at least one name.
+std::string kernels_text(const std::vector<std::string>& names);
+
+// Begins the part of a proof's note, up to a semicolon, about kernels of the program that the manifest does not list;
+// and this part's rest, as kernels_text() made it, empty when the note has no such part.
+inline constexpr const char* kUnlisted = "not listed: ";
+std::string unlisted_in(const std::string& note);
+
 // The names of clbake's own programs begin with this, and no name of an application's.
 inline constexpr const char* kOwnPrefix = "clbake-";
 

@@ -30,13 +30,16 @@ struct Requirements {
   bool native = false;
   bool proven = false;
   bool jit_free = false;
+  bool tried = false;         // of a program: each of its kernels was launched by the proof
+  bool listed = false;        // of a program: its source has no other kernels
   bool newer_driver = false;  // as Options::newer_driver of the application
 };
 
 // The first requirement that is not met.
-enum class Lack { none, any_variant, program, native_code, proof, jit_freedom };
+enum class Lack { none, any_variant, program, native_code, proof, jit_freedom, trial, listing };
 
-// "nothing serves", "compiled from source", "not native", "not proven", "not JIT-free"; "" for none.
+// "nothing serves", "compiled from source", "not native", "not proven", "not JIT-free", "not tried", "not listed"; ""
+// for none.
 const char* name(Lack lack);
 
 Lack lack_of(const Served& served, const Requirements& requirements);

@@ -44,6 +44,9 @@ Result<std::vector<std::uint32_t>> targets_named(const Bundle& bundle, const std
 // Those that have at least one entry, ascending. Fails with what is wrong with a record.
 Result<std::vector<std::uint32_t>> targets_with_entries(const Bundle& bundle);
 
+// The kernels of a program that no trial launches; none of a variant of GEMM. Fails with what is wrong with a record.
+Result<std::vector<std::string>> untried_kernels(const Bundle& bundle, const cache::Variant& variant);
+
 // "exception", "model", "default", "device type".
 const char* name(ChosenBy by);
 
@@ -57,6 +60,7 @@ struct ServedProgram {
   Status miss;                     // why it is no machine code made for this device and driver; ok when it is
   bool proven = false;
   bool jit_free = false;
+  std::vector<std::string> untried;       // of an application's program: kernels that no trial launches
   std::optional<cache::EntryInfo> entry;  // the variant's; nothing where it is compiled
   // The target of machine code that serves only with Options::newer_driver; nothing when there is none.
   std::optional<Target> newer_driver_serves;
