@@ -127,7 +127,7 @@ namespace {
 // clang as it is called for a program: for the built-in functions, for the source, for what became of it.
 std::string program_clang(const std::string& kept, const std::string& ptx, const std::string& attributes = "") {
   return "echo \"$*\" >> " + kept + "; for last; do :; done; cp $last " + kept + ".source\ncase \"$*\" in\n" +
-         "*builtins.bc\\ builtins.cl) echo BC > builtins.bc;;\n*kernel.cl) cat > kernel.ll <<'END'\n" +
+         "*builtins.bc\\ builtins.cl) echo BC > builtins.bc;;\n*part_0.cl) cat > kernel.ll <<'END'\n" +
          "define dso_local spir_kernel void @mine(ptr %0) #0 !kernel_arg_access_qual !1 !kernel_arg_type !2 "
          "!kernel_arg_base_type !2 " +
          attributes + "{\n!1 = !{!\"none\", !\"read_only\", !\"none\"}\n" +
@@ -235,6 +235,34 @@ BOOST_FIXTURE_TEST_CASE(OptionsOfBuildsBecomeClangs, Toolbox) {
   BOOST_TEST(complaint_about(mine("-cl-unknown")) == "NVIDIA's driver does not know the option -cl-unknown");
   BOOST_TEST(contains(complaint_about(mine("-cl-std=CL1.0")), "CL1.1, CL1.2, CL2.0 and CL3.0, not CL1.0"));
   BOOST_TEST(complaint_about(mine("-D")) == "-D is the last option: a value is missing");
+}
+
+BOOST_FIXTURE_TEST_CASE(PartsAndHeadersOfAProgramAreCompiled, Toolbox) {
+  add_ptxas(kGoodPtxas);
+  add_clang(program_clang(path("clang"), std::string(kMine) + "}\n"));
+  ProgramText text;
+  text.sources = {"#include \"a/b.h\"\n", "two"};
+  text.headers = {{"a/b.h", "header"}};
+  program::Program made = mine();
+  made.source.text = encode(text);
+  ptx_of(made);
+  BOOST_TEST(contains(read_file(path("clang")), "-Ipart_0 "));
+  ProgramText linked;
+  linked.parts = {text, text};
+  linked.parts[0].options = "-DFIRST";
+  made.source.text = encode(linked);
+  made.options = "-cl-fast-relaxed-math";
+  complaint_about(made);
+  BOOST_TEST(contains(read_file(path("clang")), "-DFIRST "));
+  BOOST_TEST(contains(read_file(path("clang")), "-c -o part_0.bc part_0.cl"));
+  BOOST_TEST(contains(read_file(path("clang")), "-Xclang -mlink-bitcode-file -Xclang part_0.bc "));
+  text.headers[0].name = "../../b.h";
+  made.source.text = encode(text);
+  BOOST_TEST(contains(complaint_about(made), "leads out of the folder"));
+  text = {};
+  text.il = "SPIR-V";
+  made.source.text = encode(text);
+  BOOST_TEST(complaint_about(made) == "SPIR-V cannot be compiled offline for NVIDIA's devices");
 }
 
 BOOST_FIXTURE_TEST_CASE(AFunctionThatIsMissingIsNamed, Toolbox) {

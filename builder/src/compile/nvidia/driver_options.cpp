@@ -51,7 +51,9 @@ bool is_without_effect(const std::string& option) {
                                               "-cl-kernel-arg-info",
                                               "-cl-opt-disable",
                                               "-cl-uniform-work-group-size",
-                                              "-cl-no-subgroup-ifp"};
+                                              "-cl-no-subgroup-ifp",
+                                              "-create-library",
+                                              "-enable-link-options"};
   return known.count(option) > 0 || starts_with(option, "-cl-nv-");
 }
 

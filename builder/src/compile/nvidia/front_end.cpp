@@ -1,5 +1,6 @@
 #include "compile/nvidia/front_end.hpp"
 
+#include <clbake/program_text.hpp>
 #include "compile/nvidia/driver_options.hpp"
 #include "compile/nvidia/kernel_arguments.hpp"
 #include "compile/nvidia/ptx_edit.hpp"
@@ -17,7 +18,6 @@ namespace {
 constexpr const char* kPreludeFile = "prelude.cl";
 constexpr const char* kBuiltinsFile = "builtins.cl";
 constexpr const char* kBitcodeFile = "builtins.bc";
-constexpr const char* kProgramFile = "kernel.cl";
 constexpr const char* kLlvmFile = "kernel.ll";
 constexpr const char* kPtxFile = "kernel.ptx";
 
@@ -87,30 +87,85 @@ Status compile_builtins(const ToolRoom& room, const Tool& clang, const DriverOpt
   return status ? room.run(clang, words) : status;
 }
 
-Status compile_source(const ToolRoom& room, const Tool& clang, const Tool& libclc, const DriverOptions& options,
-                      const std::string& cpu, bool sub_groups) {
-  Words words = language(options, cpu, sub_groups);
-  for (const std::string& option : clang_options(options)) words.push_back(option);
+// A text of a program, or of one part of a linked program: its source is in part_N.cl.
+struct Part {
+  std::size_t number = 0;
+  DriverOptions options;
+  bool mentions_sub_groups = false;
+
+  std::string file(const std::string& suffix) const { return "part_" + std::to_string(number) + suffix; }
+};
+
+Words front_end_words(const Part& part, const std::string& cpu, bool sub_groups) {
+  Words words = language(part.options, cpu, sub_groups);
+  for (const std::string& option : clang_options(part.options)) words.push_back(option);
   // libclc rounds to nearest even in software, five times as slow; vstore_half does so by an instruction.
   for (const char* width : {"", "2", "3", "4", "8", "16"}) {
     words.push_back("-Dvstore_half" + std::string(width) + "_rte=vstore_half" + width);
   }
-  add_inner(words, {"-mlink-builtin-bitcode", kBitcodeFile, "-mlink-builtin-bitcode", libclc.path});
-  for (const char* more :
-       {"-include", kPreludeFile, "-ffp-contract=fast", "-S", "-emit-llvm", "-o", kLlvmFile, kProgramFile}) {
-    words.emplace_back(more);
-  }
-  return room.run(clang, words);
+  for (const char* more : {"-include", kPreludeFile, "-ffp-contract=fast", "-emit-llvm"}) words.emplace_back(more);
+  words.push_back("-I" + part.file(""));  // where its headers are
+  return words;
 }
 
 // A program that uses sub-groups gets them, but one that defines functions of their names itself, as the driver lacks
 // them, keeps its own.
-Status compile_to_llvm(const ToolRoom& room, const Tool& clang, const Tool& libclc, const DriverOptions& options,
-                       const std::string& cpu, const std::string& text) {
-  if (text.find("sub_group") == std::string::npos) return compile_source(room, clang, libclc, options, cpu, false);
-  const Status with = compile_source(room, clang, libclc, options, cpu, true);
-  if (with || !compile_source(room, clang, libclc, options, cpu, false)) return with;
-  return {};
+Status compile_part(const ToolRoom& room, const Tool& clang, const Part& part, const std::string& cpu,
+                    const Words& more) {
+  const auto compile = [&](bool sub_groups) {
+    Words words = front_end_words(part, cpu, sub_groups);
+    words.insert(words.end(), more.begin(), more.end());
+    words.push_back(part.file(".cl"));
+    return room.run(clang, words);
+  };
+  const Status status = compile(part.mentions_sub_groups);
+  return !status && part.mentions_sub_groups && compile(false) ? Status() : status;
+}
+
+// The last part is compiled with all others and with the functions that they need.
+Status compile_to_llvm(const ToolRoom& room, const Tool& clang, const Tool& libclc, const std::vector<Part>& parts,
+                       const std::string& cpu) {
+  Words linked;
+  for (const Part& part : parts) {
+    if (&part == &parts.back()) break;
+    const Status status = compile_part(room, clang, part, cpu, {"-c", "-o", part.file(".bc")});
+    if (!status) return status.within("part " + std::to_string(part.number));
+    add_inner(linked, {"-mlink-bitcode-file", part.file(".bc")});
+  }
+  add_inner(linked, {"-mlink-builtin-bitcode", kBitcodeFile, "-mlink-builtin-bitcode", libclc.path});
+  linked.insert(linked.end(), {"-S", "-o", kLlvmFile});
+  return compile_part(room, clang, parts.back(), cpu, linked);
+}
+
+Result<Part> write_part(const ToolRoom& room, const ProgramText& text, std::size_t number) {
+  if (!text.il.empty()) return {Code::build_failed, "SPIR-V cannot be compiled offline for NVIDIA's devices"};
+  const Result<DriverOptions> options = driver_options(text.options);
+  if (!options) return options.status();
+  std::string source;
+  for (const std::string& each : text.sources) source += each;
+  Part part{number, *options, source.find("sub_group") != std::string::npos};
+  Status status = room.write(part.file(".cl"), source);
+  for (const ProgramText::Header& header : text.headers) {
+    if (status) status = room.write(part.file("") + "/" + header.name, header.text);
+  }
+  if (!status) return status;
+  return part;
+}
+
+// The texts of a program, each with its options; those of a linked program's link hold for all.
+Result<std::vector<Part>> write_parts(const ToolRoom& room, const std::string& source, const std::string& options) {
+  Result<ProgramText> text = decode_program_text(source);
+  if (!text) return text.status();
+  std::vector<ProgramText> texts = text->parts;
+  if (texts.empty()) texts.push_back(*text);
+  std::vector<Part> parts;
+  for (ProgramText& each : texts) {
+    each.options += " " + options;
+    Result<Part> part = write_part(room, each, parts.size());
+    if (!part) return part.status();
+    parts.push_back(std::move(*part));
+  }
+  return parts;
 }
 
 // 0: the device's fast approximation; 1: an approximation to 2 units in the last place, the driver's default; 2: exact.
@@ -126,25 +181,25 @@ Status compile_to_ptx(const ToolRoom& room, const Tool& clang, const DriverOptio
 
 Result<std::string> program_ptx(const Tool& clang, const Tool& libclc, const cache::Source& source,
                                 const cache::Variant& variant, const std::string& cpu) {
-  const Result<DriverOptions> options = driver_options(variant.build_options);
-  if (!options) return options.status();
   const Result<ToolRoom> room = ToolRoom::create();
   if (!room) return room.status();
-  Status status = room->write(kProgramFile, source.text);
-  if (status) status = room->write(kPreludeFile, prelude_text());
-  if (status) status = compile_builtins(*room, clang, *options, cpu);
-  if (status) status = compile_to_llvm(*room, clang, libclc, *options, cpu, source.text);
+  const Result<std::vector<Part>> parts = write_parts(*room, source.text, variant.build_options);
+  if (!parts) return parts.status();
+  const DriverOptions& options = parts->back().options;
+  Status status = room->write(kPreludeFile, prelude_text());
+  if (status) status = compile_builtins(*room, clang, options, cpu);
+  if (status) status = compile_to_llvm(*room, clang, libclc, *parts, cpu);
   if (!status) return status;
   std::string llvm = room->read(kLlvmFile);
   const std::vector<KernelArguments> kernels = kernel_arguments(llvm);
   allow_inlining(llvm, takes_images(kernels));  // a function that takes an image has to be a part of its kernel
   status = room->write(kLlvmFile, llvm);
-  if (status) status = compile_to_ptx(*room, clang, *options, cpu);
+  if (status) status = compile_to_ptx(*room, clang, options, cpu);
   if (!status) return status;
   std::string ptx = room->read(kPtxFile);
   mend_rotations(ptx);
   status = bind_images(ptx, kernels);
-  if (status) status = add_launch_bounds(ptx, kernels, variant.launches, options->registers);
+  if (status) status = add_launch_bounds(ptx, kernels, variant.launches, options.registers);
   if (!status) return status;
   return ptx;
 }

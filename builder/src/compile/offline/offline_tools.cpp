@@ -146,7 +146,13 @@ std::string ToolRoom::read(const std::string& file) const {
 }
 
 Status ToolRoom::write(const std::string& file, const std::string& text) const {
-  const std::string path = directory_.path() + "/" + file;
+  const std::string plain = fs::path(file).lexically_normal().string();
+  if (fs::path(plain).is_absolute() || plain.rfind("..", 0) == 0) {
+    return {Code::invalid_argument, "the name " + file + " leads out of the folder that it is for"};
+  }
+  const std::string path = directory_.path() + "/" + plain;
+  std::error_code error;
+  fs::create_directories(fs::path(path).parent_path(), error);
   std::ofstream stream(path, std::ios::binary);
   stream << text << std::flush;
   return stream ? Status() : Status(Code::io, path + ": cannot write");

@@ -38,7 +38,8 @@ class ToolRoom {
   // "12.9.86"; empty when the tool is not installed or tells none.
   std::string version_of(const Tool& tool) const;
 
-  // Files of the directory; empty when one cannot be read.
+  // Files of the directory and of folders in it, which write makes; empty when one cannot be read. write fails with
+  // invalid_argument for a name that leads elsewhere.
   std::string read(const std::string& file) const;
   Status write(const std::string& file, const std::string& text) const;
 
