@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -19,8 +20,8 @@ namespace {
 
 constexpr int kMaxStarts = 32;  // of learners by one process; each ends when the program has been silent for a while
 
-// In a child that the program forked, the lock of a thread that does not exist there may stay.
-constexpr std::chrono::milliseconds kLongestWait{200};
+// In a child that the program forked, the lock of a thread that does not exist there may stay: nothing is learned then.
+constexpr std::chrono::seconds kLongestWait{2};
 
 Status failure(const char* step) { return {Code::io, std::string(step) + ": " + std::strerror(errno)}; }
 
@@ -117,8 +118,9 @@ struct Sender::State {
     if (request.directory.empty()) request.directory = working_directory();
     const Result<std::string> message = encode(request);
     if (!message) return message.status();
+    if (given_up) return {};
     const std::unique_lock<std::timed_mutex> lock(mutex, kLongestWait);
-    if (!lock) return {Code::io, "the learner is being started"};
+    if (!lock && !given_up.exchange(true)) return {Code::io, "another thread keeps the learner's socket"};
     if (given_up) return {};
     const Descriptor file(memfd_create("clbake-learn", MFD_CLOEXEC));
     if (file.number() < 0) return failure("the learner's message");
@@ -131,7 +133,7 @@ struct Sender::State {
   int socket = -1;
   struct stat identity = {};
   int starts = 0;
-  bool given_up = false;
+  std::atomic<bool> given_up{false};
 };
 
 Sender::Sender(SenderSettings settings) : state_(std::make_unique<State>(std::move(settings))) {}

@@ -22,7 +22,10 @@ constexpr std::size_t kStack = std::size_t{64} << 10;  // bytes, of a function t
 
 bool begins_with(const char* text, const char* prefix) { return std::strncmp(text, prefix, std::strlen(prefix)) == 0; }
 
-// The learner's own calls of OpenCL go to the drivers.
+// The learner's own calls of OpenCL go to the drivers. Where a file of the loader names the layer for all programs,
+// these settings keep it from serving the learner, and from starting another one for what that compiles.
+const char* const kOff[] = {"CLBAKE_LEARN=off", "CLBAKE_OVERLAY=off", "CLBAKE_BUNDLE=", "CLBAKE_RECORD="};
+
 bool is_for_layers(const char* variable) {
   return begins_with(variable, "OPENCL_LAYERS=") || begins_with(variable, "OPENCL_LAYER_PATH=") ||
          begins_with(variable, "LD_PRELOAD=") || begins_with(variable, "CLBAKE_");
@@ -33,6 +36,7 @@ std::vector<char*> environment_without_layers() {
   for (char** variable = environ; variable && *variable; ++variable) {
     if (!is_for_layers(*variable)) kept.push_back(*variable);
   }
+  for (const char* const setting : kOff) kept.push_back(const_cast<char*>(setting));
   kept.push_back(nullptr);
   return kept;
 }

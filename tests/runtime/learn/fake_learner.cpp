@@ -38,13 +38,15 @@ std::string receive() {
   return read == info.st_size ? message : std::string();
 }
 
-// One line each: arguments, names of variables, open files, the session, the working directory.
+// One line each: arguments, names of variables (of clbake with their values), open files, the session, the directory.
+// directory.
 std::string start(int argc, char** argv) {
   std::string lines;
   const auto add = [&](const std::string& line) { lines += line + "\n"; };
   for (int i = 1; i < argc; ++i) add(std::string("argument ") + argv[i]);
   for (char** variable = environ; *variable; ++variable) {
-    add("variable " + std::string(*variable, std::strcspn(*variable, "=")));
+    const std::string text = *variable;
+    add("variable " + (text.rfind("CLBAKE_", 0) == 0 ? text : text.substr(0, text.find('='))));
   }
   for (int file = 0; file < 1024; ++file) {
     struct stat info = {};
