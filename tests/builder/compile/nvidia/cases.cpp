@@ -212,6 +212,14 @@ kernel void f(global half* o, global const half* x, global const half* y) {
   vstore_half(1.0f, 6, p); vstore_half_rtz(1.0f + 0x1p-11f + i, 7, p);
 })";
 
+constexpr const char* kStandards = R"(
+#pragma OPENCL EXTENSION cl_khr_fp16 : enable
+kernel void f(global double* o, global half* x, global int* y) {
+  const size_t i = get_global_id(0);
+  o[i] = x[i] * (half)2 + popcount(y[i]);
+  if (i == 0) printf("%d %p\n", y[i], (global void*)0);
+})";
+
 constexpr const char* kPrint = R"(
 kernel void f(global int* o, global const int* x) {
   if (get_global_id(0) > 0) return;
@@ -324,6 +332,12 @@ std::vector<NvidiaProgram> nvidia_programs() {
                       false});
   programs.push_back({"half", "", kHalf, "", {kernel_of("arithmetic", "oxy")}, false});
   programs.push_back({"half_functions", "", kHalfFunctions, kHalfFunctionsReference, {kernel_of("f", "oxy")}, false});
+  NvidiaKernel standards = kernel_of("f", "oxy");
+  standards.output = Output::doubles;
+  for (const char* standard : {"CL1.2", "CL2.0", "CL3.0"}) {
+    programs.push_back(
+        {std::string("standard_") + standard, std::string("-cl-std=") + standard, kStandards, "", {standards}, true});
+  }
   programs.push_back({"print", "", kPrint, "", {kernel_of("f", "ox")}, true});
   programs.push_back({"images", "", kImages, "", {sized(kernel_of("f", "oijws"), 16, 16, 8, 8)}, false});
   programs.push_back(

@@ -1,10 +1,11 @@
 // On an NVIDIA device: the programs of cases.hpp give the results that they give when the driver compiles them.
 #include "baked.hpp"
-#include "driver_main.hpp"
 #include "files.hpp"
+#include "selected_devices.hpp"
 
 #include <CL/cl.h>
 #include <unistd.h>
+#include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -280,9 +281,13 @@ std::string printed(const Action& action) {
   return text;
 }
 
+// The first NVIDIA device for which there is machine code; null when there is none.
 const Device* nvidia() {
-  for (const Device& device : *devices()) {
-    if (device.target.platform_name == "NVIDIA CUDA") return &device;
+  static const Result<std::vector<Device>> devices = selected_devices();
+  if (!devices) return nullptr;
+  for (const Device& device : *devices) {
+    const bool is_nvidia = device.target.platform_name == "NVIDIA CUDA";
+    if (is_nvidia && (std::getenv("CLBAKE_TEST_CUBINS") || bakes_for(device.target.architecture))) return &device;
   }
   return nullptr;
 }
@@ -307,7 +312,6 @@ void compare(const NvidiaProgram& program, const Device& device, const Session& 
 
 BOOST_AUTO_TEST_CASE(ProgramsGiveTheDriversResults) {
   const Device* const device = nvidia();
-  if (!device || !(bakes_for(device->target.architecture) || std::getenv("CLBAKE_TEST_CUBINS"))) return;
   const Session session = required(Session::open(*device));
   for (const NvidiaProgram& program : nvidia_programs()) {
     try {
@@ -316,4 +320,12 @@ BOOST_AUTO_TEST_CASE(ProgramsGiveTheDriversResults) {
       BOOST_ERROR(program.name + ": " + error.what());
     }
   }
+}
+
+int main(int argc, char** argv) {
+  if (!nvidia()) {
+    std::puts("skipped: no NVIDIA device with the compilers for it is here");
+    return 77;
+  }
+  return boost::unit_test::unit_test_main([] { return true; }, argc, argv);
 }

@@ -16,6 +16,9 @@
 #endif
 
 // The driver has arithmetic of halves, generic pointers and C11's atomics without a macro that says so.
+#pragma OPENCL EXTENSION cl_khr_fp16 : enable
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#pragma OPENCL EXTENSION cl_clang_storage_class_specifiers : enable
 #undef cl_khr_fp16
 #undef cl_khr_subgroups
 #undef __opencl_c_atomic_order_acq_rel
