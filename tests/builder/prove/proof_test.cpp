@@ -117,25 +117,42 @@ BOOST_AUTO_TEST_CASE(APlainBinaryStillCompilesAtItsFirstLaunch) {
              proof.note);
 }
 
-// An own program with PoCL's own binary, which has functions for no local size.
-BOOST_AUTO_TEST_CASE(ALocalSizeThatPoclCompilesForIsNamed) {
-  if (!on_pocl()) return;
+// A program with one kernel, that lists the local size 64.
+Job own_program(const std::string& trials) {
   program::Program program;
   program.name = "sizes";
   program.source = {"sizes.cl", "kernel void one(global int* x) { x[get_global_id(0)] = 1; }\n"};
-  program.launches = {{cache::Role::kernel, "one", {16, 1, 1}, 1, 1}};
-  program.trial = R"([{"name": "one", "work_group_sizes": [[16]], "trials": [
-    {"global": [32], "arguments": [{"buffer": "int", "count": 32}]}]}])";
-  const Outcome plain = work("compile-plain", make_job(device().target, program));
-  BOOST_REQUIRE_EQUAL(plain.failure, "");
-  const Outcome outcome = work("prove", plain.job);
+  program.launches = {{cache::Role::kernel, "one", {64, 1, 1}, 1, 1}};
+  program.trial = R"([{"name": "one", "work_group_sizes": [[64]], "trials": )" + trials + "}]";
+  return make_job(device().target, program);
+}
+
+cache::Proof proof_of(const std::string& compile_verb, const Job& job) {
+  const Outcome compiled = work(compile_verb, job);
+  BOOST_REQUIRE_EQUAL(compiled.failure, "");
+  const Outcome outcome = work("prove", compiled.job);
   BOOST_REQUIRE_EQUAL(outcome.failure, "");
-  const cache::Proof& proof = outcome.job.entries.at(0).proof;
-  BOOST_TEST(!proof.jit_free);
-  BOOST_TEST(contains(proof.note,
+  return outcome.job.entries.at(0).proof;
+}
+
+// PoCL's own binary has bitcode, from which it compiles; without that, one function serves every local size.
+BOOST_AUTO_TEST_CASE(ALocalSizeThatPoclCompilesForIsNamed) {
+  if (!on_pocl()) return;
+  const Job job = own_program(R"([{"global": [32], "local": [16], "arguments": [{"buffer": "int", "count": 32}]}])");
+  const cache::Proof plain = proof_of("compile-plain", job);
+  BOOST_TEST(!plain.jit_free);
+  BOOST_TEST(contains(plain.note,
                       "not JIT-free: the first launch of kernel one, work-group size 16x1x1 compiled the "
                       "function one 16-1-1-goffs0-smallgrid"),
-             proof.note);
+             plain.note);
+  const cache::Proof finalized = proof_of("compile", job);
+  if (!finalized.specialisations.empty()) BOOST_TEST(finalized.jit_free, finalized.note);
+}
+
+BOOST_AUTO_TEST_CASE(OfAKernelWithoutTrialsTheLoadAloneIsJudged) {
+  const cache::Proof proof = proof_of("compile", own_program("[]"));
+  BOOST_TEST(contains(proof.note, "untried: kernel one: loaded, never launched"), proof.note);
+  if (on_pocl()) BOOST_TEST(proof.jit_free, proof.note);
 }
 
 BOOST_AUTO_TEST_CASE(ACompilationLeavesSigns) {
