@@ -1,0 +1,50 @@
+#!/bin/sh
+# unchanged.sh CLBAKE UNCHANGED PRELOAD: a program is recorded, baked, and served: by run-with, by a library that is
+# loaded before its loader, and by a file beside it. Its output is that of the program alone, and nothing is compiled.
+set -u
+clbake=$1 unchanged=$2 preload=$3
+work=$(cd "$(mktemp -d)" && pwd -P)
+trap 'rm -rf "$work"' EXIT
+fail() {
+  echo "$*"
+  cat "$work"/log* "$work/out" 2>/dev/null
+  exit 1
+}
+export XDG_CACHE_HOME="$work/cache" CLBAKE_OVERLAY=off
+"$unchanged" > "$work/expected"
+status=$?
+[ $status -ne 77 ] || exit 77
+[ $status -eq 0 ] || fail "the program fails: $status"
+for how in build link; do
+  "$clbake" record -o "$work/recording" -- "$unchanged" $how > "$work/out" 2>&1 || fail "record fails: $how"
+done
+"$clbake" build --programs "$work/recording/programs.json" -o "$work/app.clbake" > "$work/out" 2>&1 ||
+  fail "build fails"
+
+# check NAME: the run before printed what the program alone does, and the log has a line for each device.
+check() {
+  cmp -s "$work/expected" "$work/out" || fail "$1: another output"
+  grep -q "is from $work/app.clbake" "$work/log" || fail "$1: nothing is served"
+  grep -q "compiled by the driver" "$work/log" && fail "$1: something is compiled"
+  rm -rf "$work/log" "$work/cache"
+}
+for how in build callback link; do
+  "$clbake" run-with "$work/app.clbake" --log "$work/log" -- "$unchanged" $how > "$work/out" || fail "$how fails"
+  check "$how"
+done
+CLBAKE_BUNDLE="$work/app.clbake" CLBAKE_LOG="$work/log" LD_PRELOAD=$preload "$unchanged" callback > "$work/out" ||
+  fail "fails behind the library that is loaded first"
+check preload
+
+layer=$(dirname "$preload")/libclbake-layer.so
+mkdir "$work/app"
+cp "$unchanged" "$work/app/program"
+printf '# bundles and log\nCLBAKE_BUNDLE = ../app.clbake\nCLBAKE_LOG=%s/log\n' "$work" > "$work/app/clbake.conf"
+(cd / && OPENCL_LAYERS=$layer "$work/app/program" > "$work/out") || fail "fails with a file beside it"
+sed -i "s#/app/../app.clbake#/app.clbake#" "$work/log"
+check "a file beside it"
+chmod o+w "$work/app/clbake.conf"
+OPENCL_LAYERS=$layer CLBAKE_LOG="$work/log" "$work/app/program" > "$work/out" || fail "fails with a file of others"
+grep -q "clbake.conf: not used" "$work/log" || fail "a file that others can write to is used"
+grep -q "is from" "$work/log" && fail "a file that others can write to is used"
+exit 0
