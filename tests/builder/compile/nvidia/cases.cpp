@@ -272,6 +272,65 @@ kernel void whole(global uint4* o, read_only image2d_t u, read_only image2d_t n,
   write_imagei(z, at, d + 1);
 })";
 
+// Each macro's value, or -1 where it is not defined.
+std::string macros_text() {
+  std::string text = "kernel void f(global int* o) {\n  int n = 0;\n";
+  for (const char* name : {"__OPENCL_VERSION__",
+                           "__OPENCL_C_VERSION__",
+                           "CL_VERSION_1_0",
+                           "CL_VERSION_1_1",
+                           "CL_VERSION_1_2",
+                           "CL_VERSION_2_0",
+                           "CL_VERSION_2_1",
+                           "CL_VERSION_2_2",
+                           "CL_VERSION_3_0",
+                           "__ENDIAN_LITTLE__",
+                           "__IMAGE_SUPPORT__",
+                           "__FAST_RELAXED_MATH__",
+                           "__FINITE_MATH_ONLY__",
+                           "__NV_CL_C_VERSION",
+                           "__NVPTX__",
+                           "__PTX__",
+                           "__clang__",
+                           "__LP64__",
+                           "__SPIR__",
+                           "__CUDA_ARCH__",
+                           "__GNUC__",
+                           "FP_FAST_FMA",
+                           "FP_FAST_FMAF",
+                           "cl_khr_fp16",
+                           "cl_khr_fp64",
+                           "cl_khr_int64_base_atomics",
+                           "cl_khr_int64_extended_atomics",
+                           "cl_khr_global_int32_base_atomics",
+                           "cl_khr_local_int32_extended_atomics",
+                           "cl_khr_byte_addressable_store",
+                           "cl_khr_3d_image_writes",
+                           "cl_khr_subgroups",
+                           "cl_khr_icd",
+                           "cl_nv_pragma_unroll",
+                           "cl_khr_mipmap_image",
+                           "cl_khr_depth_images",
+                           "__opencl_c_3d_image_writes",
+                           "__opencl_c_fp64",
+                           "__opencl_c_images",
+                           "__opencl_c_int64",
+                           "__opencl_c_subgroups",
+                           "__opencl_c_generic_address_space",
+                           "__opencl_c_atomic_order_seq_cst",
+                           "__opencl_c_atomic_scope_device",
+                           "__opencl_c_read_write_images",
+                           "__opencl_c_program_scope_global_variables",
+                           "__opencl_c_work_group_collective_functions",
+                           "CLK_LOCAL_MEM_FENCE",
+                           "CLK_GLOBAL_MEM_FENCE",
+                           "CLK_IMAGE_MEM_FENCE"}) {
+    const std::string macro = name;
+    text += "#ifdef " + macro + "\n  o[n++] = " + macro + " + 0;\n#else\n  o[n++] = -1;\n#endif\n";
+  }
+  return text + "}";
+}
+
 NvidiaKernel kernel_of(const std::string& name, const std::string& arguments, Input input = Input::bits) {
   NvidiaKernel kernel;
   kernel.name = name;
@@ -332,6 +391,10 @@ std::vector<NvidiaProgram> nvidia_programs() {
                       false});
   programs.push_back({"half", "", kHalf, "", {kernel_of("arithmetic", "oxy")}, false});
   programs.push_back({"half_functions", "", kHalfFunctions, kHalfFunctionsReference, {kernel_of("f", "oxy")}, false});
+  for (const char* options :
+       {"", "-cl-std=CL1.1", "-cl-std=CL1.2", "-cl-std=CL2.0", "-cl-std=CL3.0", "-cl-fast-relaxed-math"}) {
+    programs.push_back({std::string("macros") + options, options, macros_text(), "", {kernel_of("f", "o")}, false});
+  }
   NvidiaKernel standards = kernel_of("f", "oxy");
   standards.output = Output::doubles;
   for (const char* standard : {"CL1.2", "CL2.0", "CL3.0"}) {

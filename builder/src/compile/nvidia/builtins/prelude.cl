@@ -8,6 +8,12 @@
 #define asm __asm__
 #define cl_khr_icd 1
 #define cl_nv_pragma_unroll 1
+#if __OPENCL_C_VERSION__ >= 200
+#define cl_khr_mipmap_image 1
+#endif
+#ifndef CLK_IMAGE_MEM_FENCE
+#define CLK_IMAGE_MEM_FENCE 4
+#endif
 #ifndef CL_VERSION_2_0
 #define CL_VERSION_2_0 200
 #endif
@@ -19,6 +25,10 @@
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #pragma OPENCL EXTENSION cl_clang_storage_class_specifiers : enable
+#undef __GNUC__
+#undef __GNUC_MINOR__
+#undef __GNUC_PATCHLEVEL__
+#undef cl_khr_depth_images
 #undef cl_khr_fp16
 #undef cl_khr_subgroups
 #undef __opencl_c_atomic_order_acq_rel
@@ -30,6 +40,10 @@
 #undef __opencl_c_read_write_images
 #undef __opencl_c_subgroups
 #undef __opencl_c_work_group_collective_functions
+#if __OPENCL_C_VERSION__ < 300
+#undef __opencl_c_images
+#undef __opencl_c_int64
+#endif
 
 // atomic_add and its like of 64 bits, beside OpenCL's atom_add.
 #define CLBAKE_FUNCTION __attribute__((overloadable))
