@@ -265,6 +265,22 @@ BOOST_FIXTURE_TEST_CASE(PartsAndHeadersOfAProgramAreCompiled, Toolbox) {
   BOOST_TEST(complaint_about(made) == "SPIR-V cannot be compiled offline for NVIDIA's devices");
 }
 
+BOOST_FIXTURE_TEST_CASE(OclocGetsOneText, Toolbox) {
+  add("ocloc", "cp kernel.cl " + path("source.cl") + "; printf '\\177ELF' > kernel");
+  const auto outcome_of = [&](const ProgramText& text) {
+    program::Program made = mine();
+    made.source.text = encode(text);
+    return compile_offline(make_job(target_named("intel:dg2").device.target, made)).status().message();
+  };
+  ProgramText text;
+  text.sources = {"one ", "two"};
+  BOOST_TEST(outcome_of(text) == "");
+  BOOST_TEST(read_file(path("source.cl")) == "one two");
+  ProgramText linked;
+  linked.parts = {text, text};
+  BOOST_TEST(contains(outcome_of(linked), "linked programs and headers cannot be compiled offline for Intel's"));
+}
+
 BOOST_FIXTURE_TEST_CASE(AFunctionThatIsMissingIsNamed, Toolbox) {
   add_ptxas(kGoodPtxas);
   const std::string printf = ".func  (.param .b32 func_retval0) vprintf\n(\n\t.param .b64 a\n)\n;\n";

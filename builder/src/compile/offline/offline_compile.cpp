@@ -13,6 +13,7 @@
 #include <clbake/builder/compile.hpp>
 #include <clbake/builder/platforms.hpp>
 #include <clbake/compute_capability.hpp>
+#include <clbake/program_text.hpp>
 #include "compile/nvidia/cubin.hpp"
 #include "compile/nvidia/front_end.hpp"
 #include "compile/nvidia/ptx_edit.hpp"
@@ -171,6 +172,18 @@ Result<std::vector<cache::Entry>> compile_nvidia(const Job& job) {
   return entries;
 }
 
+// ocloc compiles one text.
+Result<std::string> one_source(const std::string& source) {
+  const Result<ProgramText> text = decode_program_text(source);
+  if (!text) return text.status();
+  if (!text->il.empty() || !text->parts.empty() || !text->headers.empty()) {
+    return {Code::build_failed, "SPIR-V, linked programs and headers cannot be compiled offline for Intel's devices"};
+  }
+  std::string joined;
+  for (const std::string& each : text->sources) joined += each;
+  return joined;
+}
+
 // Without SPIR-V: from a binary that carries it as well, the driver rebuilds silently when it rejects the machine code.
 Result<std::vector<cache::Entry>> compile_intel(const Job& job) {
   const Tool ocloc = ocloc_tool();
@@ -178,7 +191,9 @@ Result<std::vector<cache::Entry>> compile_intel(const Job& job) {
   if (!here) return here;
   const Result<ToolRoom> room = ToolRoom::create();
   if (!room) return room.status();
-  Status status = room->write(kSource, job.source.text);
+  const Result<std::string> source = one_source(job.source.text);
+  if (!source) return source.status();
+  Status status = room->write(kSource, *source);
   if (status) {
     status = room->run(ocloc, {"compile", "-file", kSource, "-device", job.target.architecture, "-64", "-options",
                                job.variant.build_options, "-output", kOutput, "-output_no_suffix", "-exclude_ir"});
