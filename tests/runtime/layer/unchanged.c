@@ -1,5 +1,5 @@
-/* A program that knows nothing of clbake: unchanged [link|callback]. Sums squares on every device of every platform that
-   can compile, and prints each device's name and sum. Exit status 77: there is no device. */
+/* A program that knows nothing of clbake: unchanged [link|callback]. Sums squares on every device of every platform
+   that can compile, and prints each device's name and sum. Exit status 77: there is no device. */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <stdio.h>
@@ -7,13 +7,13 @@
 #include <string.h>
 
 #define ITEMS 256
-#define CHECK(call)                                                \
-  do {                                                             \
-    cl_int status = (call);                                        \
-    if (status != CL_SUCCESS) {                                    \
-      fprintf(stderr, "%s: %d\n", #call, status);                  \
-      exit(1);                                                     \
-    }                                                              \
+#define CHECK(call)                                \
+  do {                                             \
+    cl_int outcome = (call);                       \
+    if (outcome != CL_SUCCESS) {                   \
+      fprintf(stderr, "%s: %d\n", #call, outcome); \
+      exit(1);                                     \
+    }                                              \
   } while (0)
 
 static const char* const kSquare = "int square(int x) { return x * x; }\n";
