@@ -147,6 +147,22 @@ void arguments() {
   app.finish();
 }
 
+// NULL buffers, in both ways to set them, of a program whose arguments PoCL 3.1 does not describe, as it has options.
+void nulls() {
+  const App app;
+  cl_program program = app.built(
+      "kernel void nulls(global float* x, global float* a, global float* b) {\n"
+      "  x[get_global_id(0)] += (a ? 1 : 0) + (b ? 1 : 0);\n"
+      "}",
+      "-cl-mad-enable");
+  cl_kernel kernel = kernel_of(program, "nulls");
+  set(kernel, 0, app.buffer(count_up(8)));
+  set(kernel, 1, cl_mem{nullptr});
+  need(clSetKernelArg(kernel, 2, sizeof(cl_mem), nullptr), "a NULL buffer");
+  app.launch(kernel, 8, 8);
+  app.finish();
+}
+
 // Commands of an out-of-order queue that all wait, when they are enqueued, for the program to go on.
 void order() {
   const App app(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
@@ -295,6 +311,7 @@ void cache(const char* file) {
 int main(int argc, char** argv) {
   const std::string mode = argc > 1 ? argv[1] : "";
   if (mode == "arguments") arguments();
+  if (mode == "nulls") nulls();
   if (mode == "order") order();
   if (mode == "builds") builds();
   if (mode == "link") link();

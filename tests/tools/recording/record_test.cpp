@@ -212,6 +212,25 @@ BOOST_AUTO_TEST_CASE(TheLayerRecordsByTheEnvironmentAlone) {
   BOOST_TEST(fs::exists(out + "/programs.json"));
 }
 
+// The whole way: nothing is left out, and the program's next run compiles nothing.
+BOOST_AUTO_TEST_CASE(ARecordingIsBakedAndServesTheProgram) {
+  const char* const modes[] = {"arguments", "nulls", "link", "launches"};
+  Recorded result;
+  for (const char* mode : modes) result.record({mode});
+  const std::string bundle = result.directory.path("app.clbake"), log = result.directory.path("log");
+  const Outcome built = clbake({"build", "--programs", result.folder() + "/programs.json", "-o", bundle});
+  BOOST_TEST_REQUIRE(built.status == 0, built.err);
+  for (const char* mode : modes) {
+    BOOST_TEST_CONTEXT(mode) {
+      const Outcome served =
+          clbake({"run-with", bundle, "--learn", "off", "--", CLBAKE_RECORDED_APP, mode}, {{"CLBAKE_LOG", log}});
+      BOOST_TEST(served.status == 0, served.err);
+      BOOST_TEST(!contains(read_file(log), "is compiled by the driver"), read_file(log));
+    }
+  }
+  BOOST_TEST(contains(read_file(log), "is from " + bundle), read_file(log));
+}
+
 BOOST_AUTO_TEST_CASE(WhatCannotBeRunIsNamed) {
   const Directory directory;
   const std::string folder = directory.path("recording");
