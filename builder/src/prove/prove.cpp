@@ -279,9 +279,11 @@ Status prove_job(const std::string& path, const std::string& overhead_path, cons
   if (!device) return device.status();
   const Result<Session> session = Session::open(*device);
   if (!session) return session.status();
+  const std::string cache = cache_directory(job->target);
+  const Signs before = signs_now(cache);
   const Result<Overhead> overhead = measure_overhead(overhead_path, *device, *session);
   if (!overhead) return overhead.status().within("a kernel that does nothing");
-  const Control control = read_control(control_path);
+  const Control control = without(read_control(control_path), since(before, signs_now(cache)));
   for (cache::Entry& entry : job->entries) {
     const Status proven = prove_alone(*job, *file, entry, *device, *session, *overhead, control);
     if (!proven) return proven;

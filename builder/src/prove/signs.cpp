@@ -118,6 +118,13 @@ Control control_of(const Signs& on_purpose, const std::string& extension) {
   return control;
 }
 
+Control without(Control control, const Signs& of_a_load) {
+  control.files = control.files && of_a_load.files.empty();
+  for (const std::string& library : of_a_load.libraries) control.libraries.erase(library);
+  control.children = control.children && !of_a_load.has_children();
+  return control;
+}
+
 Status write_control(const std::string& path, const Control& control) {
   std::string text;
   if (control.files) text += std::string(kFiles) + "\n";

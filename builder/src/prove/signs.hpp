@@ -48,6 +48,9 @@ struct Control {
 // `on_purpose`: the signs of a compilation. `extension`: of the files that count; empty: all.
 Control control_of(const Signs& on_purpose, const std::string& extension);
 
+// The control without the signs that a load of machine code gives as well, which tell nothing.
+Control without(Control control, const Signs& of_a_load);
+
 Status write_control(const std::string& path, const Control& control);
 
 // A control without any sign when there is no such file, or another one.

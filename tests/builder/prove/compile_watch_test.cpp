@@ -220,4 +220,18 @@ BOOST_AUTO_TEST_CASE(TheSignsOfACompilationOnPurposeAreKept) {
   BOOST_TEST(!read_control(path + "-not").files);
 }
 
+BOOST_AUTO_TEST_CASE(ASignThatALoadGivesAsWellTellsNothing) {
+  const Control all = {true, {kCompiler, "libother.so"}, true, true};
+  Signs load;
+  BOOST_TEST(without(all, load).files);
+  load.files = {{"/cache/index", 1}};
+  load.libraries = {kCompiler};
+  load.ended = 1;
+  const Control left = without(all, load);
+  BOOST_TEST(!left.files);
+  BOOST_TEST((left.libraries == std::set<std::string>{"libother.so"}));
+  BOOST_TEST(!left.children);
+  BOOST_TEST(left.in_process);
+}
+
 }  // namespace clbake::builder::test
