@@ -74,7 +74,7 @@ std::string trimmed(const std::string& text) {
   return begin == std::string::npos ? std::string() : text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
 }
 
-// What was given for a setting, and the folder that its relative paths begin at.
+// The value that was given for a setting, and the folder that its relative paths begin at.
 struct Given {
   std::string value;
   std::string folder;

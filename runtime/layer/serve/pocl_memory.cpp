@@ -27,6 +27,13 @@ constexpr std::size_t kPlaceBytes = 41;
 constexpr char kOnDisk = 'Z';
 constexpr char kInMemory = 'Y';
 
+// True for a program whose place begins with this letter and one of A to P.
+bool is_placed(const std::uint8_t* program, std::size_t size, char letter) {
+  return size >= kPlaceAt + kPlaceBytes && std::equal(kMagic.begin(), kMagic.end(), program) &&
+         program[kPlaceAt] == static_cast<std::uint8_t>(letter) && program[kPlaceAt + 1] >= 'A' &&
+         program[kPlaceAt + 1] <= 'P';
+}
+
 bool is_in_memory(const std::string& path) {
   struct statfs info = {};
   return ::statfs(path.c_str(), &info) == 0 && info.f_type == TMPFS_MAGIC;
@@ -95,15 +102,15 @@ void place(cache::Bytes& program, std::uint64_t checksum) {
 }  // namespace
 
 void place_in_memory(cache::Bytes& program, std::uint64_t checksum) noexcept {
-  const bool ours = program.size() >= kPlaceAt + kPlaceBytes &&
-                    std::equal(kMagic.begin(), kMagic.end(), program.begin()) &&
-                    program[kPlaceAt] == static_cast<std::uint8_t>(kOnDisk);
-  const std::uint8_t letter = ours ? program[kPlaceAt + 1] : 0;
-  if (letter < 'A' || letter > 'P') return;
+  if (!is_placed(program.data(), program.size(), kOnDisk)) return;
   try {
     place(program, checksum);
   } catch (...) {  // no memory for a path: the files go to the disk
   }
+}
+
+void place_on_disk(std::uint8_t* program, std::size_t size) noexcept {
+  if (is_placed(program, size, kInMemory)) program[kPlaceAt] = static_cast<std::uint8_t>(kOnDisk);
 }
 
 }  // namespace clbake::layer::serve

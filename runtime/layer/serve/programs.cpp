@@ -3,6 +3,7 @@
 #include "log.hpp"
 #include "serve/calls.hpp"
 #include "serve/load.hpp"
+#include "serve/pocl_memory.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -24,7 +25,7 @@ void add(cl_program handle, cl_context context, ProgramText text) {
   registry().add(std::make_shared<Program>(handle, context, std::move(text)));
 }
 
-// What was known of an earlier program with this handle is not known of this one.
+// Forgets an earlier program with this handle.
 cl_program unknown(cl_program handle) {
   if (handle) registry().forget(handle);
   return handle;
@@ -79,30 +80,40 @@ cl_int reference_count(const Program& program, const Baked& baked, const Answer&
   return answer.number(own - holds + (of_baked - 1));
 }
 
+// The sizes of the baked program's binaries, for its own devices.
+cl_int binary_sizes(const Baked& baked, std::vector<std::size_t>& sizes) {
+  return down().clGetProgramInfo(baked.program, CL_PROGRAM_BINARY_SIZES, sizes.size() * sizeof sizes[0], sizes.data(),
+                                 nullptr);
+}
+
 // CL_PROGRAM_BINARIES and their sizes: one for each device of the program, for which the baked program may have none.
 cl_int binaries(const Program& program, const Baked& baked, cl_program_info what, const Answer& answer) {
   static_assert(sizeof(unsigned char*) == sizeof(std::size_t));  // an element of either answer
   const std::vector<cl_device_id> all = devices_of(program.handle);
   const std::vector<cl_device_id> own = devices_of(baked.program);
-  if (all == own) return down().clGetProgramInfo(baked.program, what, answer.size, answer.value, answer.size_ret);
   const auto index_of = [&](cl_device_id device) {
     return static_cast<std::size_t>(std::find(all.begin(), all.end(), device) - all.begin());
   };
+  std::vector<std::size_t> own_sizes(own.size());
+  if (const cl_int error = binary_sizes(baked, own_sizes); error != CL_SUCCESS) return error;
   const std::size_t bytes = all.size() * sizeof(std::size_t);
-  const std::size_t own_bytes = own.size() * sizeof(std::size_t);
   if (what == CL_PROGRAM_BINARY_SIZES) {
-    std::vector<std::size_t> own_sizes(own.size());
     std::vector<std::size_t> sizes(all.size());
-    const cl_int error = down().clGetProgramInfo(baked.program, what, own_bytes, own_sizes.data(), nullptr);
     for (std::size_t i = 0; i < own.size(); ++i) sizes[index_of(own[i])] = own_sizes[i];
-    return error == CL_SUCCESS ? answer.bytes(sizes.data(), bytes) : error;
+    return answer.bytes(sizes.data(), bytes);
   }
   if (answer.size_ret) *answer.size_ret = bytes;
   if (!answer.value) return CL_SUCCESS;
   if (answer.size < bytes) return CL_INVALID_VALUE;
   std::vector<unsigned char*> to;
   for (const cl_device_id device : own) to.push_back(static_cast<unsigned char**>(answer.value)[index_of(device)]);
-  return down().clGetProgramInfo(baked.program, what, own_bytes, to.data(), nullptr);
+  const cl_int error =
+      down().clGetProgramInfo(baked.program, what, own.size() * sizeof(unsigned char*), to.data(), nullptr);
+  // A program may keep them for a time when nothing is in memory.
+  for (std::size_t i = 0; error == CL_SUCCESS && i < own.size(); ++i) {
+    if (to[i]) place_on_disk(to[i], own_sizes[i]);
+  }
+  return error;
 }
 
 cl_int baked_info(const Program& program, const Baked& baked, cl_program_info what, const Answer& answer) {
@@ -130,7 +141,7 @@ cl_int baked_build_info(cl_program baked, const DeviceBuild& build, cl_program_b
   }
 }
 
-// Of a part that the driver has not compiled. Nothing for a question that takes the driver.
+// The answer about a part that the driver has not compiled; false for a question that takes the driver.
 bool deferred_info(const Compilation& part, cl_program_build_info what, const Answer& answer, cl_int& result) {
   switch (what) {
     case CL_PROGRAM_BUILD_STATUS: result = answer.number<cl_build_status>(CL_BUILD_SUCCESS); return true;

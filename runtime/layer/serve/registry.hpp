@@ -129,7 +129,7 @@ class Registry {
   // One reference more or less of the application's.
   void retain(cl_program handle);
   void retain(cl_kernel handle);
-  // What is to be destroyed outside of the lock, before the driver can give the handle to another program.
+  // The program, to be destroyed outside of the lock and before the driver can give its handle to another one.
   std::shared_ptr<Program> release(cl_program handle);
   // The kernel, if that was its last reference; what is to be released next is the caller's.
   std::unique_ptr<Kernel> release(cl_kernel handle);
@@ -152,7 +152,7 @@ class Registry {
   std::atomic<std::uint64_t> generation_{1};  // grows with each kernel that is added
 };
 
-// Of the process; never destroyed, as programs call OpenCL until their very end.
+// The only one of the process; never destroyed, as programs call OpenCL until their very end.
 Registry& registry();
 
 }  // namespace clbake::layer::serve
