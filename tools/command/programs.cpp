@@ -13,7 +13,7 @@ namespace {
 int init(const Arguments& arguments) {
   Cli cli("programs init FILE... [OPTIONS]",
           "Writes a manifest for 'clbake build --programs' (builder/BAKING.md): the kernels of each file of OpenCL C, "
-          "with the work-group sizes that they require and a trial with made-up arguments, to be looked through.");
+          "with the work-group sizes that they require and a trial with made-up contents, to be looked through.");
   cli.add_value("output,o", "FILE", "the manifest to write; default: to stdout");
   cli.add_value("options", "TEXT", "the options that the application gives to clBuildProgram");
   cli.add_device("; its driver tells what the kernels take; default: the first, and without one the texts themselves");
@@ -41,11 +41,10 @@ int init(const Arguments& arguments) {
 }  // namespace
 
 int programs(const Arguments& arguments) {
-  if (!arguments.empty() && arguments[0] == "init") return init({arguments.begin() + 1, arguments.end()});
-  if (arguments.empty() || (arguments[0] != "--help" && arguments[0] != "-h")) {
-    throw UsageError("'clbake programs init FILE...' is the only use of this verb");
-  }
-  return init(arguments);
+  const std::string word = arguments.empty() ? std::string() : arguments[0];
+  if (word == "init") return init({arguments.begin() + 1, arguments.end()});
+  if (!word.empty() && word[0] == '-') return init(arguments);  // for help, or the name of a wrong option
+  throw UsageError("'" + word + "' is unknown; 'clbake programs init FILE...' is the use of this verb");
 }
 
 }  // namespace clbake::tool
