@@ -29,6 +29,8 @@ Lack lack_with(const ServedProgram& program, const char* required) {
   requirements.native = word == "native";
   requirements.proven = word == "proven";
   requirements.jit_free = word == "jit-free";
+  requirements.tried = word == "tried";
+  requirements.listed = word == "listed";
   return lack_of(served, requirements);
 }
 
@@ -70,6 +72,17 @@ BOOST_AUTO_TEST_CASE(TheFirstRequirementThatIsNotMet) {
   BOOST_TEST((lack_with(native, "jit-free") == Lack::jit_freedom));
   native.jit_free = true;
   BOOST_TEST((lack_with(native, "jit-free") == Lack::none));
+  BOOST_TEST((lack_with(native, "tried") == Lack::none));
+  native.untried = {"rows"};
+  BOOST_TEST((lack_with(native, "tried") == Lack::trial));
+  native.entry = cache::EntryInfo();
+  BOOST_TEST((lack_with(native, "listed") == Lack::none));
+  native.entry->proof.note = "a remark; not listed: kernels a, b; another";
+  BOOST_TEST((lack_with(native, "listed") == Lack::listing));
+  Served served;
+  served.program = &native;
+  BOOST_TEST(why(served, Lack::listing) == "tile: the manifest does not list kernels a, b");
+  BOOST_TEST(why(served, Lack::trial) == "tile: no trial launches kernel rows");
   BOOST_TEST((lack_of(Served(), Requirements()) == Lack::any_variant));
 }
 

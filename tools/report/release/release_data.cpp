@@ -10,7 +10,7 @@
 //   ... cells          one for each of `columns`: {figures}, speedup: the geometric mean of old times over new ones, or
 //                      null
 //   total              {figures} of all cells, without those of lost targets
-//   missing            groups of what is no machine code, not proven or not JIT-free (groups_json)
+//   missing            groups of what is no machine code, not proven, not JIT-free or not tried (groups_json)
 //   worse, better      how many problems and programs on how many targets are served by something worse, or better
 //   changes            these, in groups of one kind on one target: [{target, kind, count, examples, before, after,
 //                      why}]; more_changes: groups that are left out
@@ -334,7 +334,7 @@ Json release_data(const Release& release) {
             {"columns", std::move(column_list)},
             {"targets", std::move(targets)},
             {"total", total.json()},
-            {"missing", groups_json(now, subjects, {true, true, true, true, release.newer_driver})}};
+            {"missing", groups_json(now, subjects, {true, true, true, true, true, false, release.newer_driver})}};
   changes.add_to(json);
   return json;
 }
