@@ -17,13 +17,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   for (const Program& program : *programs) {
-    fuzz::expect(!program.failure.empty(), "files that are not there are a failure");
-    const Result<std::vector<TriedKernel>> kernels = parse_trial(program.trial);
-    const bool read = kernels.ok() || program.launches.empty();  // without the numbers of a file nothing is known
-    fuzz::expect(read, "a trial that was read can be read again");
-    if (!program.launches.empty()) {
-      fuzz::expect(encode_job(make_job({}, program), cache::Packing::plain).ok(), "the variant can be written");
-    }
+    if (!program.failure.empty()) continue;
+    fuzz::expect(parse_trial(program.trial).ok(), "a trial that was read can be read again");
+    fuzz::expect(encode_job(make_job({}, program), cache::Packing::plain).ok(), "the variant can be written");
   }
   return 0;
 }
