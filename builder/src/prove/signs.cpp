@@ -61,7 +61,7 @@ std::set<std::string> loaded_libraries(const std::string& directory) {
   return names;
 }
 
-// Of any thread of this process.
+// Those of every thread.
 std::set<pid_t> running_children() {
   std::set<pid_t> children;
   std::error_code error;
