@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cstring>
 #include <mutex>
+#include <thread>
 #include <utility>
 
 namespace clbake::learn {
@@ -21,7 +22,18 @@ namespace {
 constexpr int kMaxStarts = 32;  // of learners by one process; each ends when the program has been silent for a while
 
 // In a child that the program forked, the lock of a thread that does not exist there may stay: nothing is learned then.
-constexpr std::chrono::seconds kLongestWait{2};
+constexpr std::chrono::milliseconds kLongestWait{2000};
+
+// Not std::timed_mutex: the thread sanitizer does not know how that waits.
+std::unique_lock<std::mutex> locked_in_time(std::mutex& mutex) {
+  constexpr std::chrono::milliseconds step{1};
+  std::unique_lock<std::mutex> lock(mutex, std::try_to_lock);
+  for (auto waited = step * 0; !lock && waited < kLongestWait; waited += step) {
+    std::this_thread::sleep_for(step);
+    static_cast<void>(lock.try_lock());
+  }
+  return lock;
+}
 
 Status failure(const char* step) { return {Code::io, std::string(step) + ": " + std::strerror(errno)}; }
 
@@ -119,7 +131,7 @@ struct Sender::State {
     const Result<std::string> message = encode(request);
     if (!message) return message.status();
     if (given_up) return {};
-    const std::unique_lock<std::timed_mutex> lock(mutex, kLongestWait);
+    const std::unique_lock<std::mutex> lock = locked_in_time(mutex);
     if (!lock && !given_up.exchange(true)) return {Code::io, "another thread keeps the learner's socket"};
     if (given_up) return {};
     const Descriptor file(memfd_create("clbake-learn", MFD_CLOEXEC));
@@ -129,7 +141,7 @@ struct Sender::State {
   }
 
   const SenderSettings settings;
-  std::timed_mutex mutex;
+  std::mutex mutex;
   int socket = -1;
   struct stat identity = {};
   int starts = 0;

@@ -15,6 +15,14 @@
 
 extern char** environ;
 
+// The thread sanitizer's runtime takes `clone` for a fork, after which it ends a program that starts threads. This is
+// glibc's other name for it.
+#ifdef __GLIBC__
+extern "C" int __clone(int (*function)(void*), void* stack, int flags, void* argument, ...) noexcept;
+#else
+#define __clone clone
+#endif
+
 namespace clbake::learn {
 namespace {
 
@@ -113,7 +121,7 @@ int run_between(Plan& plan) {
   sigset_t before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);  // no handler of the program may run there
-  const int child = clone(run_plan, static_cast<char*>(stack) + kStack, CLONE_VM | CLONE_VFORK, &plan);
+  const int child = __clone(run_plan, static_cast<char*>(stack) + kStack, CLONE_VM | CLONE_VFORK, &plan);
   int error = child < 0 ? errno : 0;
   while (child >= 0 && waitpid(child, nullptr, __WCLONE) < 0 && errno == EINTR) {
   }
