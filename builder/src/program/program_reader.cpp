@@ -6,6 +6,7 @@
 #include "program/flatten.hpp"
 #include "program/trial.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -33,6 +34,20 @@ std::string escaped(const std::string& text) {
     all += c;
   }
   return all;
+}
+
+// Lines that define what -D does, where one of its definitions has characters that not every driver reads in options:
+// PoCL knows no quotes. Empty where they are all plain.
+std::string definitions_as_text(const std::vector<std::string>& definitions) {
+  std::string lines;
+  bool is_plain = true;
+  for (const std::string& definition : definitions) {
+    is_plain = is_plain && definition.find_first_of(" \t\"'\\") == std::string::npos;
+    const std::size_t equals = std::min(definition.find('='), definition.size());
+    const std::string body = equals < definition.size() ? definition.substr(equals + 1) : "1";
+    lines += "#define " + definition.substr(0, equals) + " " + body + "\n";
+  }
+  return is_plain ? std::string() : lines;
 }
 
 class ProgramReader {
@@ -192,7 +207,9 @@ class ProgramReader {
     for (const std::string& each : stated.text.sources) source += each;
     Result<FlatSource> made = flatten(stated.file.empty() ? program_.source.name : stated.file, source, places);
     if (!made) return made.status();
-    text.sources = {std::move(made->text)};
+    const std::string definitions = definitions_as_text(options->definitions);
+    if (!definitions.empty()) text.options = options->rest;
+    text.sources = {definitions + made->text};
     for (const std::string& file : made->files) {
       program_.files.push_back((fs::path(folders_.directory) / file).lexically_normal().string());
     }

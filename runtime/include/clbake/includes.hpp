@@ -37,6 +37,7 @@ struct Options {
   std::vector<std::string> folders;      // of -I, in their order
   std::vector<std::string> definitions;  // of -D: "NAME", "NAME=BODY" or "NAME(PARAMETERS)=BODY"
   std::string others;                    // the options but -I as they are, one blank between two
+  std::string rest;                      // these without -D
 };
 
 // Blanks separate options unless they are in quotes or behind a backslash. Fails with invalid_argument for options that

@@ -393,6 +393,7 @@ Result<Options> read_options(std::string_view options) {
       raw = std::move(all);
     }
     read.others += (read.others.empty() ? "" : " ") + raw;
+    if (kind != "-D") read.rest += (read.rest.empty() ? "" : " ") + raw;
   }
   return read;
 }

@@ -116,6 +116,8 @@ std::vector<Case> kinds_of_programs() {
        R"("options": "-DFOLDER=inc", )" + f("[[64]]", trial_of(ints)), ""},
       {"folder-option", "#include \"helper.h\"\n" + includes, R"("options": "-I inc", )" + f("[[64]]", trial_of(ints)),
        ""},
+      {"quoted-options", "kernel void f(global int* x) { x[get_global_id(0)] = PLUS(1, 2) + sizeof(NAME); }\n",
+       R"("options": "-D 'PLUS(a,b)=((a) + (b))' -DNAME=\\\"abc\\\"", )" + f("[[64]]", trial_of(ints)), ""},
       {"many-sizes", simple, f(seventeen, trial_of(R"({"buffer": "int", "count": 960})", "[960]")), ""},
       {"vectors", "kernel void f(global int4* x, global half* h) { x[get_global_id(0)] += (int4)vload_half(0, h); }\n",
        f("[[64]]", trial_of(R"({"buffer": "int4", "count": 64}, {"buffer": "half", "count": 4})")), ""},
