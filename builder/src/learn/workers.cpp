@@ -138,7 +138,7 @@ Result<cache::Entry> machine_code(std::vector<cache::Entry> entries) {
   return std::move(entries.front());
 }
 
-// Where compile_learned tells prove_learned which signs its compilation gave.
+// The file by which compile_learned tells prove_learned which signs its compilation gave.
 std::string control_beside(const std::string& job) {
   return (std::filesystem::path(job).parent_path() / "control").string();
 }
