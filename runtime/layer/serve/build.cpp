@@ -45,7 +45,7 @@ std::vector<DeviceBuild> others(const Baked& earlier, const Request& request) {
 // the driver has built a part of that.
 std::optional<std::vector<DeviceBuild>> wanted_builds(const Request& request) {
   std::vector<DeviceBuild> builds;
-  for (const cl_device_id device : request.devices) builds.push_back({device, request.options, {}, nullptr});
+  for (const cl_device_id device : request.devices) builds.push_back({device, request.options, {}, {}, nullptr});
   const std::lock_guard<std::mutex> lock(request.program->mutex);
   for (const DeviceBuild& build : request.program->built_by_driver) {
     if (!has(request.devices, build.device)) return std::nullopt;
@@ -75,7 +75,7 @@ cl_int build_by_driver(const Request& request) {
     program.compilation.reset();
     program.source = nullptr;
     for (const cl_device_id device : request.devices) {
-      program.built_by_driver.push_back({device, request.options, {}, nullptr});
+      program.built_by_driver.push_back({device, request.options, {}, {}, nullptr});
     }
   }
   if (earlier) static_cast<void>(build_source(program.handle, others(*earlier, request)));

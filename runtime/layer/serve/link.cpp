@@ -56,7 +56,7 @@ std::shared_ptr<Program> add_linked(cl_program handle, cl_context context, const
 std::shared_ptr<Baked> baked_link(cl_context context, const ProgramText& text,
                                   const std::vector<cl_device_id>& devices) {
   std::vector<DeviceBuild> builds;
-  for (const cl_device_id device : devices) builds.push_back({device, text.options, {}, nullptr});
+  for (const cl_device_id device : devices) builds.push_back({device, text.options, {}, {}, nullptr});
   const Result<Loaded> loaded = load_baked(context, text, std::move(builds));
   const Status status = loaded ? build_baked(*loaded) : loaded.status();
   if (!status) return log_miss(text, status), nullptr;

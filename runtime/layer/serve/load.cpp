@@ -127,6 +127,7 @@ Result<Loaded> load_baked(cl_context context, ProgramText text, std::vector<Devi
     sizes.push_back(bytes.back().size());
     on.push_back(build.device);
     build.log = binary->proof.log;
+    build.digest = loaded.parts.back().digest;
     build.overlay = overlay_program(loaded.parts.back().digest, *binary);
     loaded.parts.back().binary = std::move(*binary);
   }
@@ -182,6 +183,19 @@ cl_int build_source(cl_program program, const std::vector<DeviceBuild>& builds) 
         down().clBuildProgram(program, static_cast<cl_uint>(on.size()), on.data(), options.c_str(), nullptr, nullptr);
   }
   return error;
+}
+
+const std::vector<cache::Bytes>* binaries_of(const Baked& baked) {
+  const std::lock_guard<std::mutex> lock(baked.mutex);
+  if (!baked.binaries.empty()) return &baked.binaries;
+  std::vector<cache::Bytes> found;
+  for (const DeviceBuild& build : baked.builds) {
+    Result<BakedBinary> binary = find_binary(build.digest, build.device);
+    if (!binary) return nullptr;
+    found.push_back(std::move(binary->program));
+  }
+  baked.binaries = std::move(found);
+  return &baked.binaries;
 }
 
 cl_program source_of(Program& program, const std::string& why) {

@@ -27,10 +27,10 @@ constexpr std::size_t kPlaceBytes = 41;
 constexpr char kOnDisk = 'Z';
 constexpr char kInMemory = 'Y';
 
-// True for a program whose place begins with this letter and one of A to P.
-bool is_placed(const std::uint8_t* program, std::size_t size, char letter) {
-  return size >= kPlaceAt + kPlaceBytes && std::equal(kMagic.begin(), kMagic.end(), program) &&
-         program[kPlaceAt] == static_cast<std::uint8_t>(letter) && program[kPlaceAt + 1] >= 'A' &&
+// True for a program of clbake's.
+bool is_ours(const cache::Bytes& program) {
+  return program.size() >= kPlaceAt + kPlaceBytes && std::equal(kMagic.begin(), kMagic.end(), program.begin()) &&
+         program[kPlaceAt] == static_cast<std::uint8_t>(kOnDisk) && program[kPlaceAt + 1] >= 'A' &&
          program[kPlaceAt + 1] <= 'P';
 }
 
@@ -102,15 +102,11 @@ void place(cache::Bytes& program, std::uint64_t checksum) {
 }  // namespace
 
 void place_in_memory(cache::Bytes& program, std::uint64_t checksum) noexcept {
-  if (!is_placed(program.data(), program.size(), kOnDisk)) return;
+  if (!is_ours(program)) return;
   try {
     place(program, checksum);
   } catch (...) {  // no memory for a path: the files go to the disk
   }
-}
-
-void place_on_disk(std::uint8_t* program, std::size_t size) noexcept {
-  if (is_placed(program, size, kInMemory)) program[kPlaceAt] = static_cast<std::uint8_t>(kOnDisk);
 }
 
 }  // namespace clbake::layer::serve

@@ -3,7 +3,6 @@
 
 #include <clbake/cache/model.hpp>
 
-#include <cstddef>
 #include <cstdint>
 
 namespace clbake::layer::serve {
@@ -15,9 +14,6 @@ namespace clbake::layer::serve {
 // is not, does not allow machine code or is not the user's own there, or programs take kMostBytes of it. `checksum`: of
 // the bytes, so that no two programs share a place. Any thread.
 void place_in_memory(cache::Bytes& program, std::uint64_t checksum) noexcept;
-
-// Undoes it for bytes that the program gets from its driver; `size`: theirs.
-void place_on_disk(std::uint8_t* program, std::size_t size) noexcept;
 
 inline constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20;
 

@@ -3,7 +3,6 @@
 #include "log.hpp"
 #include "serve/calls.hpp"
 #include "serve/load.hpp"
-#include "serve/pocl_memory.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -80,43 +79,35 @@ cl_int reference_count(const Program& program, const Baked& baked, const Answer&
   return answer.number(own - holds + (of_baked - 1));
 }
 
-// The sizes of the baked program's binaries, for its own devices.
-cl_int binary_sizes(const Baked& baked, std::vector<std::size_t>& sizes) {
-  return down().clGetProgramInfo(baked.program, CL_PROGRAM_BINARY_SIZES, sizes.size() * sizeof sizes[0], sizes.data(),
-                                 nullptr);
-}
-
 // CL_PROGRAM_BINARIES and their sizes: one for each device of the program, for which the baked program may have none.
-cl_int binaries(const Program& program, const Baked& baked, cl_program_info what, const Answer& answer) {
-  static_assert(sizeof(unsigned char*) == sizeof(std::size_t));  // an element of either answer
-  const std::vector<cl_device_id> all = devices_of(program.handle);
-  const std::vector<cl_device_id> own = devices_of(baked.program);
-  const auto index_of = [&](cl_device_id device) {
-    return static_cast<std::size_t>(std::find(all.begin(), all.end(), device) - all.begin());
-  };
-  std::vector<std::size_t> own_sizes(own.size());
-  if (const cl_int error = binary_sizes(baked, own_sizes); error != CL_SUCCESS) return error;
-  const std::size_t bytes = all.size() * sizeof(std::size_t);
-  if (what == CL_PROGRAM_BINARY_SIZES) {
-    std::vector<std::size_t> sizes(all.size());
-    for (std::size_t i = 0; i < own.size(); ++i) sizes[index_of(own[i])] = own_sizes[i];
-    return answer.bytes(sizes.data(), bytes);
+cl_int binaries(Program& program, const Baked& baked, cl_program_info what, const Answer& answer) {
+  const std::vector<cache::Bytes>* const own = binaries_of(baked);
+  const cl_program source = own ? nullptr : source_of(program, "its binaries are asked for");
+  if (!own && !source) return CL_INVALID_PROGRAM_EXECUTABLE;
+  if (!own) return down().clGetProgramInfo(source, what, answer.size, answer.value, answer.size_ret);
+  static const cache::Bytes none;
+  std::vector<const cache::Bytes*> all;
+  for (const cl_device_id device : devices_of(program.handle)) {
+    const DeviceBuild* const build = baked.find(device);
+    all.push_back(build ? &(*own)[static_cast<std::size_t>(build - baked.builds.data())] : &none);
   }
+  if (what == CL_PROGRAM_BINARY_SIZES) {
+    std::vector<std::size_t> sizes;
+    for (const cache::Bytes* binary : all) sizes.push_back(binary->size());
+    return answer.bytes(sizes.data(), sizes.size() * sizeof sizes[0]);
+  }
+  const std::size_t bytes = all.size() * sizeof(unsigned char*);
   if (answer.size_ret) *answer.size_ret = bytes;
   if (!answer.value) return CL_SUCCESS;
   if (answer.size < bytes) return CL_INVALID_VALUE;
-  std::vector<unsigned char*> to;
-  for (const cl_device_id device : own) to.push_back(static_cast<unsigned char**>(answer.value)[index_of(device)]);
-  const cl_int error =
-      down().clGetProgramInfo(baked.program, what, own.size() * sizeof(unsigned char*), to.data(), nullptr);
-  // A program may keep them for a time when nothing is in memory.
-  for (std::size_t i = 0; error == CL_SUCCESS && i < own.size(); ++i) {
-    if (to[i]) place_on_disk(to[i], own_sizes[i]);
+  auto** const to = static_cast<unsigned char**>(answer.value);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (to[i]) std::copy(all[i]->begin(), all[i]->end(), to[i]);
   }
-  return error;
+  return CL_SUCCESS;
 }
 
-cl_int baked_info(const Program& program, const Baked& baked, cl_program_info what, const Answer& answer) {
+cl_int baked_info(Program& program, const Baked& baked, cl_program_info what, const Answer& answer) {
   switch (what) {
     case CL_PROGRAM_REFERENCE_COUNT: return reference_count(program, baked, answer);
     case CL_PROGRAM_BINARY_SIZES:

@@ -30,6 +30,7 @@ struct DeviceBuild {
   cl_device_id device = nullptr;
   std::string options;                            // that the application built with
   std::string log;                                // that the driver's compiler wrote when the program was baked
+  ContentDigest digest{};                         // of the program
   std::shared_ptr<const OverlayProgram> overlay;  // null where nothing can be learned
 };
 
@@ -41,8 +42,10 @@ struct Baked {
   ~Baked();  // releases the program, unless it is the application's own
 
   cl_program program = nullptr;
-  bool is_the_applications = false;  // of clLinkProgram: its handle is this program
-  std::vector<DeviceBuild> builds;   // one for each of its devices
+  bool is_the_applications = false;            // of clLinkProgram: its handle is this program
+  std::vector<DeviceBuild> builds;             // one for each of its devices
+  mutable std::mutex mutex;                    // guards `binaries`
+  mutable std::vector<cache::Bytes> binaries;  // one for each of its devices, once the application asks for them
 
   const DeviceBuild* find(cl_device_id device) const {
     for (const DeviceBuild& build : builds) {

@@ -1,4 +1,4 @@
-/* A program that knows nothing of clbake: unchanged [link|callback]. Sums squares on every device of every platform
+/* A program that knows nothing of clbake: unchanged [link|callback|ask]. Sums squares on every device of every platform
    that can compile, and prints each device's name and sum. Exit status 77: there is no device. */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
@@ -60,6 +60,33 @@ static cl_program plain(cl_context context, int callback) {
   return program;
 }
 
+/* What the program may ask about itself; its binary makes it again. */
+static void ask(cl_context context, cl_device_id device, cl_program program, cl_kernel kernel) {
+  size_t size = 0, kernels = 0;
+  cl_uint references = 0, arguments = 0;
+  cl_int status;
+  char text[256];
+  CHECK(clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL));
+  unsigned char* binary = malloc(size);
+  CHECK(clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL));
+  cl_program again =
+      clCreateProgramWithBinary(context, 1, &device, &size, (const unsigned char**)&binary, NULL, &status);
+  CHECK(status);
+  CHECK(clBuildProgram(again, 0, NULL, "", NULL, NULL));
+  CHECK(clReleaseProgram(again));
+  free(binary);
+  CHECK(clGetProgramInfo(program, CL_PROGRAM_NUM_KERNELS, sizeof kernels, &kernels, NULL));
+  CHECK(clGetProgramInfo(program, CL_PROGRAM_REFERENCE_COUNT, sizeof references, &references, NULL));
+  CHECK(clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof arguments, &arguments, NULL));
+  printf("%zu kernels, %u references, %u arguments\n", kernels, references, arguments);
+  CHECK(clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, sizeof text, text, NULL));
+  puts(text);
+  CHECK(clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_OPTIONS, sizeof text, text, NULL));
+  puts(text);
+  CHECK(clGetKernelInfo(kernel, CL_KERNEL_ATTRIBUTES, sizeof text, text, NULL));
+  puts(text);
+}
+
 static void run(cl_device_id device, const char* how) {
   cl_int status;
   cl_context context = clCreateContext(NULL, 1, &device, NULL, NULL, &status);
@@ -70,6 +97,7 @@ static void run(cl_device_id device, const char* how) {
   CHECK(status);
   cl_kernel sums = clCreateKernel(program, "sums", &status);
   CHECK(status);
+  if (strcmp(how, "ask") == 0) ask(context, device, program, sums);
   CHECK(clReleaseProgram(program));
   cl_mem from = clCreateBuffer(context, CL_MEM_READ_WRITE, ITEMS * sizeof(cl_int), NULL, &status);
   cl_mem to = clCreateBuffer(context, CL_MEM_READ_WRITE, ITEMS / 64 * sizeof(cl_int), NULL, &status);

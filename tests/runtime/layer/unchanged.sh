@@ -28,10 +28,14 @@ check() {
   grep -q "compiled by the driver" "$work/log" && fail "$1: something is compiled"
   rm -rf "$work/log" "$work/cache"
 }
+"$unchanged" ask > "$work/answers" || fail "the program fails when it asks"
 for how in build callback link; do
   "$clbake" run-with "$work/app.clbake" --log "$work/log" -- "$unchanged" $how > "$work/out" || fail "$how fails"
   check "$how"
 done
+"$clbake" run-with "$work/app.clbake" -- "$unchanged" ask > "$work/out" || fail "the program fails when it asks"
+cmp "$work/answers" "$work/out" || fail "other answers: $(diff "$work/answers" "$work/out")"
+rm -rf "$work/cache"
 CLBAKE_BUNDLE="$work/app.clbake" CLBAKE_LOG="$work/log" LD_PRELOAD=$preload "$unchanged" callback > "$work/out" ||
   fail "fails behind the library that is loaded first"
 check preload
