@@ -62,6 +62,20 @@ BOOST_AUTO_TEST_CASE(AMissIsCompiledAndLoggedOnce) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(ABundleThatNoKeySignedServesNothing) {
+  {
+    tests::TemporaryDirectory directory;
+    for_both(directory.file("app.clbake"));
+    const std::string key = "58" + std::string(62, '6');
+    const LayerScene scene({{"CLBAKE_BUNDLE", directory.file("app.clbake")}, {"CLBAKE_TRUST", key}});
+    scene.cl().clReleaseProgram(scene.build(kSource, kOptions));
+    BOOST_TEST(fake::compilations() == 2U);
+    BOOST_TEST(has(scene.log(), directory.file("app.clbake")));
+    BOOST_TEST(has(scene.log(), "not trusted"));
+  }
+  check_nothing_is_left();
+}
+
 BOOST_AUTO_TEST_CASE(ASourceThatDoesNotCompileFailsWithItsLog) {
   {
     tests::TemporaryDirectory directory;
