@@ -16,9 +16,9 @@ words() { git ls-files -- "$@" | xargs cat | wc -w; }
 for room in builder cache kernels runtime tools; do
   echo "$room: $(lines $room) lines"
 done
-at_most 52000 "$(lines builder cache kernels runtime tools)" "lines of the product"
-at_most 39000 "$(lines tests)" "lines of the tests"
-at_most 26000 "$(words '*.md')" "words of the pages"
+at_most 55000 "$(lines builder cache kernels runtime tools)" "lines of the product"
+at_most 40500 "$(lines tests)" "lines of the tests"
+at_most 28000 "$(words '*.md')" "words of the pages"
 at_most 1400 "$(words README.md)" "words of README.md"
 at_most 1500 "$(words tools/BENCHMARKS.md)" "words of tools/BENCHMARKS.md"
 at_most 2500 "$(words kernels/MEASUREMENTS.md)" "words of kernels/MEASUREMENTS.md"

@@ -201,6 +201,8 @@ Status prove_learned(const std::string& path, const std::string& output) {
   options.only_build = true;
   const Result<Library> library = Library::create(place->session.context(), place->device.id, {*bundle}, options);
   if (!library) return library.status();
+  // NVIDIA's driver loads its compiler at the first program of any process, machine code or not: that is no sign then.
+  (void)preload(place->device.platform);
   prove::CompileWatch watch(job->target, prove::read_control(control_beside(path)), 0);
   cache::Proof& proof = job->entries.front().proof;
   watch.begin();
