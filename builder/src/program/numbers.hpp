@@ -32,7 +32,7 @@ struct ElementType {
   std::uint32_t bytes() const { return stored * number->bytes; }
 };
 
-// Of "float", "float4" and the like.
+// Reads "float", "float4" and the like.
 ElementType element_type(const std::string& name);
 
 }  // namespace clbake::builder::program

@@ -61,7 +61,7 @@ std::vector<FoundKernel> built_kernels(const Device& device, const std::string& 
 
 // ---- By the text
 
-// Of "global const float* restrict x".
+// Reads "global const float* restrict x".
 Parameter parameter_of(const std::string& declaration) {
   Parameter parameter;
   std::istringstream words(std::regex_replace(declaration, std::regex("\\*"), " * "));

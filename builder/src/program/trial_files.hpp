@@ -22,7 +22,7 @@ class TrialFiles {
   // Names are relative to `directory`.
   explicit TrialFiles(std::string directory) : directory_(std::move(directory)) {}
 
-  // Of parse_trial: the list that json() made, and no other files. False where it is malformed, which the reader says.
+  // For parse_trial: the list that json() made, and no other files. False where it is malformed, which the reader says.
   static bool read(process::JsonReader& reader, const process::JsonValue& at, TrialFiles& files);
 
   // The file's bytes, which are read once. Null when it cannot be read: failure() then says why.

@@ -12,7 +12,7 @@ struct Comparison {
   std::string wrong;  // the first number that is out of tolerance, and what was expected; empty: none is
 };
 
-// Of an argument that is a buffer or an image; both contents have its size.
+// For an argument that is a buffer or an image; both contents have its size.
 Comparison compare(const program::TrialArgument& argument, cache::Bytes found, cache::Bytes expected);
 
 // The stated numbers as a content.

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-// Of OpenCL 2.1; null where the loader is older.
+// OpenCL 2.1; null where the loader is older.
 extern "C" CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithIL(cl_context context, const void* il, size_t length,
                                                                      cl_int* error) __attribute__((weak));
 

@@ -111,7 +111,7 @@ class Expansion {
                        [&](const Active& a) { return a.name == name && left > a.rest; });
   }
 
-  // What the macro at the beginning of a text makes of it; nothing if it is no macro.
+  // The text that the macro at the beginning of a text becomes; nothing if it is no macro.
   Texts replaced(std::string_view token, std::string_view text) {
     Texts all;
     const auto known = macros_.definitions_.find(token);

@@ -47,7 +47,7 @@ void append_fields(Out& out, const ProgramText& program) {
   for (const ProgramText& part : program.parts) append_fields(out, part);
 }
 
-// What encode makes.
+// The form of encoded texts.
 template <typename Out>
 void append_encoded(Out& out, const ProgramText& program) {
   const bool is_more =

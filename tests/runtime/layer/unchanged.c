@@ -60,7 +60,7 @@ static cl_program plain(cl_context context, int callback) {
   return program;
 }
 
-/* What the program may ask about itself; its binary makes it again. */
+/* Questions of the program about itself; its binary makes it again. */
 static void ask(cl_context context, cl_device_id device, cl_program program, cl_kernel kernel) {
   size_t size = 0, kernels = 0;
   cl_uint references = 0, arguments = 0;

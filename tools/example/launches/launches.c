@@ -49,7 +49,7 @@ static double launch(cl_command_queue queue, cl_kernel kernel, const size_t* loc
   return microseconds() - start;
 }
 
-/* Of setting an argument and enqueuing, on the host: the median of batches, in nanoseconds. */
+/* Cost of setting an argument and enqueuing, on the host: the median of batches, in nanoseconds. */
 static double host_cost(cl_command_queue queue, cl_kernel kernel, cl_mem x) {
   static double batches[BATCHES];
   const size_t one = 1;

@@ -78,7 +78,7 @@ struct Variant : GemmKind {
   std::string build_options;     // for clBuildProgram
   std::uint32_t source = 0;      // index into the sources
   std::vector<Launch> launches;  // in the order they run; at least one, but for a program whose launches nobody knows
-  // Of a program:
+  // For a program:
   ContentDigest content{};  // by which it is found without its name (clbake/program_text.hpp); zeros: only by its name
   std::uint32_t trial = 0;  // 1 + index of the source that says how a proof tries the kernels; 0: none
   std::vector<ContentDigest> parts;  // of a linked program: of what is linked, so that nothing compiles it for itself
