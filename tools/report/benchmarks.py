@@ -48,7 +48,8 @@ PEERS = {"openblas": "OpenBLAS", "clblast": "CLBlast", "cublas": "cuBLAS", "cubl
 SHAPES = ["small squares", "squares", "unaligned squares", "few rows or columns", "small C, long k", "batches",
           "other shapes"]
 # The first column of a table of figures.csv.
-HEADS = {"application": "driver", "size": "bundle", "open": "entries", "read": "program"}
+HEADS = {"application": "driver", "size": "bundle", "open": "entries", "read": "program",
+         "programs": "whole process, ms"}
 
 
 class DataError(Exception):
