@@ -42,7 +42,9 @@ class Flattener {
 
   // `conditions`: around the place where it is included.
   Status add(const Included& file, int conditions) {
-    if (file.text.find('\0') != std::string::npos) return {Code::malformed, file.name + ": is no text"};
+    // At the end are those that an application counts to its string, which compilers ignore.
+    const std::size_t last = file.text.find_last_not_of('\0');
+    if (last != std::string::npos && file.text.find('\0') < last) return {Code::malformed, file.name + ": is no text"};
     if (stack_.size() >= kMostDeep) {
       return {Code::malformed, file.name + ": files include each other more than 200 deep"};
     }

@@ -127,6 +127,8 @@ BOOST_AUTO_TEST_CASE(FilesThatIncludeThemselvesOrAreMissingAreNamed) {
   BOOST_TEST(contains(required(folder.flat("head.cl")), "a \\\n\n#line 2 \"head.cl\"\n"));
   folder.add("zero.cl", std::string("a\0b", 3));
   BOOST_TEST(folder.failure("zero.cl") == "zero.cl: is no text");
+  folder.add("counted.cl", std::string("a\n\0", 3));
+  BOOST_TEST(contains(required(folder.flat("counted.cl")), "a\n"));
 }
 
 // Ten levels of two includes each would be a thousand copies of the last one.

@@ -169,7 +169,7 @@ BOOST_AUTO_TEST_CASE(FirstFolderThatHasTheFileCounts) {
   const clbake::tests::TemporaryDirectory folder;
   for (const auto& [name, text] : on_disk) write(folder.file(name), text);
   Files files;
-  const Options options{{folder.file("other"), folder.path}, {}, {}};
+  const Options options{{folder.file("other"), folder.path}, {}, {}, {}};
   BOOST_TEST_REQUIRE(add_included("#include \"a.h\"", options, files).ok());
   BOOST_TEST(files["a.h"] == "long a;");
 }
@@ -193,7 +193,7 @@ BOOST_AUTO_TEST_CASE(OneNameForTwoFilesIsRefused) {
   const clbake::tests::TemporaryDirectory folder;
   write(folder.file("a.h"), "int a;");
   Files files{{"a.h", "long a;"}};
-  const clbake::Status added = add_included("#include \"a.h\"", {{folder.path}, {}, {}}, files);
+  const clbake::Status added = add_included("#include \"a.h\"", {{folder.path}, {}, {}, {}}, files);
   BOOST_TEST(added.message().find("'a.h' to include may be either of two different files") == 0U);
 }
 
@@ -225,6 +225,6 @@ BOOST_AUTO_TEST_CASE(DirectoryIsNoFile) {
   const clbake::tests::TemporaryDirectory folder;
   write(folder.file("a.h/b.h"), "");
   Files files;
-  BOOST_TEST_REQUIRE(add_included("#include \"a.h\"", {{folder.path}, {}, {}}, files).ok());
+  BOOST_TEST_REQUIRE(add_included("#include \"a.h\"", {{folder.path}, {}, {}, {}}, files).ok());
   BOOST_TEST(files.empty());
 }
