@@ -1,10 +1,15 @@
 #!/bin/bash
 # programs_page.sh SOURCES CLBAKE LAYER: the commands of runtime/layer/PROGRAMS.md do what the page says, with the program
-# of the page where it is installed, else with a small one of our own. Exit status 77 where there is no OpenCL device.
+# of the page where it is installed, else with a small one of our own. Exit status 77 where something
+# that they need is missing.
 set -euo pipefail
 sources=$1 clbake=$2 layer=$3
 page=$sources/runtime/layer/PROGRAMS.md
-"$clbake" devices > /dev/null 2>&1 || { echo "no OpenCL device"; exit 77; }
+skip() { echo "$*"; exit 77; }
+devices=$("$clbake" devices 2> /dev/null) || skip "no OpenCL device"
+case "$devices" in *rusticl*) skip "Mesa's rusticl gives no machine code, which the page's commands ask for" ;; esac
+command -v python3 > /dev/null || skip "no python3"
+command -v clpeak > /dev/null || command -v cc > /dev/null || skip "neither clpeak nor a C compiler"
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
