@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <tuple>
+#include <type_traits>
 
 namespace clbake::layer {
 
@@ -19,6 +20,21 @@ template <typename Function>
 using ResultOf = typename Signature<Function>::Result;
 template <typename Function, std::size_t I>
 using Argument = std::tuple_element_t<I, typename Signature<Function>::Arguments>;
+
+template <typename T>
+void set_error(T /*argument*/) {}
+inline void set_error(cl_int* error) {
+  if (error) *error = CL_INVALID_OPERATION;
+}
+
+// Fails where the function is null, as in an older libOpenCL.
+template <typename R, typename... P, typename... A>
+R call(R(CL_API_CALL* function)(P...), A... arguments) {
+  if (function) return function(arguments...);
+  (set_error(arguments), ...);
+  if constexpr (std::is_same_v<R, cl_int>) return CL_INVALID_OPERATION;
+  if constexpr (std::is_pointer_v<R>) return nullptr;
+}
 
 }  // namespace clbake::layer
 
@@ -40,7 +56,7 @@ using Argument = std::tuple_element_t<I, typename Signature<Function>::Arguments
 #define CLBAKE_PARAMETERS_13(f) CLBAKE_PARAMETERS_12(f), clbake::layer::Argument<decltype(f), 12> a12
 #define CLBAKE_PARAMETERS_14(f) CLBAKE_PARAMETERS_13(f), clbake::layer::Argument<decltype(f), 13> a13
 #define CLBAKE_ARGUMENTS_0
-#define CLBAKE_ARGUMENTS_1 a0
+#define CLBAKE_ARGUMENTS_1 , a0
 #define CLBAKE_ARGUMENTS_2 CLBAKE_ARGUMENTS_1, a1
 #define CLBAKE_ARGUMENTS_3 CLBAKE_ARGUMENTS_2, a2
 #define CLBAKE_ARGUMENTS_4 CLBAKE_ARGUMENTS_3, a3
@@ -59,5 +75,5 @@ using Argument = std::tuple_element_t<I, typename Signature<Function>::Arguments
 // Defines the function `name` of n parameters; the expression `table` is a cl_icd_dispatch.
 #define CLBAKE_FORWARD(n, name, table)                                        \
   clbake::layer::ResultOf<decltype(name)> name(CLBAKE_PARAMETERS_##n(name)) { \
-    return (table).name(CLBAKE_ARGUMENTS_##n);                                \
+    return clbake::layer::call((table).name CLBAKE_ARGUMENTS_##n);            \
   }

@@ -130,7 +130,8 @@ class Reader {
     return all;
   }
 
-  // The index of the value among the words; 0 if it is none of them, or was not given.
+  // The index of the value among the words, of which the last is "off"; 0 if it was not given. Another word counts as
+  // off: whoever writes "0" or "no" wants nothing.
   std::size_t choice(const char* name, std::initializer_list<const char*> words) {
     const std::string value = text(name, *words.begin());
     std::size_t index = 0;
@@ -140,8 +141,8 @@ class Reader {
       ++index;
       all += std::string(all.empty() ? "" : ", ") + word;
     }
-    complain(std::string(name) + ": '" + value + "' is none of " + all);
-    return 0;
+    complain(std::string(name) + ": '" + value + "' is none of " + all + ", and counts as off");
+    return words.size() - 1;
   }
 
   std::uint64_t number(const char* name, std::uint64_t otherwise) {

@@ -29,7 +29,7 @@ struct Settings {
 };
 
 // Reads the settings and opens the log. Called once, before any other thread can use the layer. A setting that is wrong
-// counts as not given; the log says so. May throw std::bad_alloc.
+// counts as not given, an unknown word for an on/off setting as off; the log says so. May throw std::bad_alloc.
 void read_settings();
 
 const Settings& settings();

@@ -40,9 +40,17 @@ namespace {
   X(6, clCreateBufferWithProperties) X(7, clCreateImageWithProperties) X(3, clSetContextDestructorCallback)
 // clang-format on
 
+// The libOpenCL that is linked; else one that is loaded for itself, as modules of Python's link theirs out of sight.
+void* libopencl() {
+  return dlsym(RTLD_NEXT, "clGetPlatformIDs") ? RTLD_NEXT : dlopen("libOpenCL.so.1", RTLD_LAZY | RTLD_LOCAL);
+}
+
+// Null where that libOpenCL has no such function.
 cl_icd_dispatch next_functions() {
   cl_icd_dispatch table = {};
-#define CLBAKE_NEXT(n, name) table.name = reinterpret_cast<decltype(table.name)>(dlsym(RTLD_NEXT, #name));
+  void* const library = libopencl();
+  if (!library) return table;  // null would be all libraries, with this one
+#define CLBAKE_NEXT(n, name) table.name = reinterpret_cast<decltype(table.name)>(dlsym(library, #name));
   CLBAKE_FUNCTIONS(CLBAKE_NEXT)
 #undef CLBAKE_NEXT
   return table;

@@ -2,15 +2,17 @@
 
 #include "settings.hpp"
 
+#include <fcntl.h>
 #include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
-#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -26,6 +28,9 @@ constexpr std::size_t kNameAt = kPlaceAt + 3;  // after the slash
 constexpr std::size_t kPlaceBytes = 41;
 constexpr char kOnDisk = 'Z';
 constexpr char kInMemory = 'Y';
+
+constexpr std::uint64_t kMostPrograms = 512;
+constexpr std::chrono::hours kUnused{7 * 24};
 
 // True for a program of clbake's.
 bool is_ours(const cache::Bytes& program) {
@@ -59,24 +64,50 @@ bool own_directory(const std::string& path) {
          (info.st_mode & (S_IRWXG | S_IRWXO)) == 0;
 }
 
-std::uint64_t bytes_in(const std::string& path) {
-  std::uint64_t bytes = 0;
-  std::error_code error;
-  for (fs::recursive_directory_iterator file(path, error), end; !error && file != end; file.increment(error)) {
-    std::error_code no_file;
-    const std::uintmax_t size = file->file_size(no_file);
-    if (!no_file) bytes += size;
-  }
-  return bytes;
+// Directories in a directory of tmpfs, which counts them as its links.
+std::uint64_t directories_in(const std::string& path) {
+  struct stat info = {};
+  return ::lstat(path.c_str(), &info) == 0 && info.st_nlink > 2 ? info.st_nlink - 2 : 0;
 }
 
-// The directory in memory; empty if there is none to be used.
-std::string memory_directory() {
+// Programs that lie in memory.
+std::uint64_t programs_in(const std::string& memory) {
+  std::uint64_t programs = 0;
+  for (char letter = 'A'; letter <= 'P'; ++letter) programs += directories_in(memory + "/" + kInMemory + letter);
+  return programs;
+}
+
+// Removes the programs that nobody has loaded for long: place() sets their time.
+void drop_unused(const std::string& memory) {
+  const auto now = fs::file_time_type::clock::now();
+  std::error_code error;
+  for (char letter = 'A'; letter <= 'P'; ++letter) {
+    std::error_code end;
+    for (fs::directory_iterator it(memory + "/" + kInMemory + letter, end), last; !end && it != last;
+         it.increment(end)) {
+      const auto used = it->last_write_time(error);
+      if (!error && now - used > kUnused) fs::remove_all(it->path(), error);
+    }
+  }
+}
+
+// True when a program of these bytes has room: PoCL ends the process where a file cannot be written. Machine code that
+// PoCL makes for further launches comes on top, and half of the memory is left to others.
+bool has_room(const std::string& memory, std::uint64_t bytes) {
   struct statvfs info = {};
+  if (::statvfs(memory.c_str(), &info) != 0 || (info.f_flag & ST_NOEXEC) != 0) return false;
+  const std::uint64_t left = std::uint64_t{info.f_bavail} * info.f_frsize, all = info.f_blocks * info.f_frsize;
+  return left >= all / 2 + 4 * bytes && info.f_favail > 10000 && programs_in(memory) < kMostPrograms;
+}
+
+// The directory in memory; empty if there is none with room.
+std::string memory_directory(std::uint64_t bytes) {
   const std::string shared = "/dev/shm";
-  if (!is_in_memory(shared) || ::statvfs(shared.c_str(), &info) != 0 || (info.f_flag & ST_NOEXEC) != 0) return {};
+  if (!is_in_memory(shared)) return {};
   std::string own = shared + "/clbake-" + std::to_string(::geteuid());
-  return own_directory(own) && bytes_in(own) < kMostBytes ? own : std::string();
+  if (!own_directory(own)) return {};
+  if (!has_room(own, bytes)) drop_unused(own);
+  return has_room(own, bytes) ? own : std::string();
 }
 
 // Makes DIRECTORY/NAME lead to MEMORY/NAME.
@@ -89,14 +120,18 @@ bool link_to_memory(const std::string& directory, const std::string& memory, con
 }
 
 void place(cache::Bytes& program, std::uint64_t checksum) {
-  static const std::string memory = settings().pocl_memory ? memory_directory() : std::string();
-  if (memory.empty()) return;
+  if (!settings().pocl_memory) return;
   const std::string directory = cache_directory();
   if (directory.empty() || is_in_memory(directory)) return;
+  const std::string memory = memory_directory(program.size());
+  if (memory.empty()) return;
   const std::string name = {kInMemory, static_cast<char>(program[kPlaceAt + 1])};
   if (!link_to_memory(directory, memory, name)) return;
   program[kPlaceAt] = static_cast<std::uint8_t>(kInMemory);
   for (std::size_t i = 0; i < 16; ++i) program[kNameAt + i] = static_cast<std::uint8_t>('A' + (checksum >> 4 * i & 15));
+  const char* const place = reinterpret_cast<const char*>(&program[kPlaceAt]);
+  const std::string files = memory + "/" + std::string(place, strnlen(place, kPlaceBytes));
+  static_cast<void>(::utimensat(AT_FDCWD, files.c_str(), nullptr, 0));  // used now
 }
 
 }  // namespace

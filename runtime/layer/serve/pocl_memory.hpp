@@ -11,10 +11,9 @@ namespace clbake::layer::serve {
 // to seconds. This gives the program a place behind a link to memory in that directory, "YA" to "YP", which no program
 // of PoCL or of the embedded runtime has; all other programs stay where they are. Does nothing unless
 // CLBAKE_POCL_MEMORY is on and the bytes are such a program; nor where PoCL's directory is in memory already, /dev/shm
-// is not, does not allow machine code or is not the user's own there, or programs take kMostBytes of it. `checksum`: of
-// the bytes, so that no two programs share a place. Any thread.
+// is not, does not allow machine code or is not the user's own there; nor where less than its half would stay free or
+// 512 programs are there, after those were removed that no process has loaded for a week. `checksum`: of the bytes, so
+// that no two programs share a place. Any thread.
 void place_in_memory(cache::Bytes& program, std::uint64_t checksum) noexcept;
-
-inline constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20;
 
 }  // namespace clbake::layer::serve

@@ -172,8 +172,9 @@ BOOST_AUTO_TEST_CASE(ALaunchWithoutMachineCodeIsTold) {
 BOOST_AUTO_TEST_CASE(WithoutLearningLaunchesGoToTheDriver) {
   const Place place;
   const LayerScene bare({});
-  for (const char* learn : {"read-only", "off"}) {
-    const LayerScene scene(place.environment(learn));
+  for (const std::string learn : {"read-only", "off", "OFF", "0", "no"}) {
+    const LayerScene scene(place.environment(learn.c_str()));
+    BOOST_TEST(has(scene.log(), "none of on, read-only, off") == (learn != "read-only" && learn != "off"));
     BOOST_TEST((scene.cl().clEnqueueNDRangeKernel == bare.cl().clEnqueueNDRangeKernel));
     const cl_program program = scene.build(kSource, "");
     BOOST_TEST(!fs::exists(place.overlay()));

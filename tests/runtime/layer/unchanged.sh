@@ -1,8 +1,8 @@
 #!/bin/sh
-# unchanged.sh CLBAKE UNCHANGED PRELOAD: a program is recorded, baked, and served: by run-with, by a library that is
+# unchanged.sh CLBAKE UNCHANGED PRELOAD HOST PLUGIN: a program is recorded, baked, and served: by run-with, by a library that is
 # loaded before its loader, and by a file beside it. Its output is that of the program alone, and nothing is compiled.
 set -u
-clbake=$1 unchanged=$2 preload=$3
+clbake=$1 unchanged=$2 preload=$3 host=$4 plugin=$5
 work=$(cd "$(mktemp -d)" && pwd -P)
 trap 'rm -rf "$work"' EXIT
 fail() {
@@ -39,6 +39,9 @@ rm -rf "$work/cache"
 CLBAKE_BUNDLE="$work/app.clbake" CLBAKE_LOG="$work/log" LD_PRELOAD=$preload "$unchanged" callback > "$work/out" ||
   fail "fails behind the library that is loaded first"
 check preload
+CLBAKE_BUNDLE="$work/app.clbake" CLBAKE_LOG="$work/log" LD_PRELOAD=$preload "$host" "$plugin" > "$work/out" ||
+  fail "fails where a plugin loads OpenCL"
+check "a plugin"
 
 layer=$(dirname "$preload")/libclbake-layer.so
 mkdir "$work/app"
