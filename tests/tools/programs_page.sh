@@ -1,6 +1,6 @@
 #!/bin/bash
 # programs_page.sh SOURCES CLBAKE LAYER: the commands of runtime/layer/PROGRAMS.md do what the page says, with the program
-# of the page where it is installed, else with a small one of our own. Exit status 77 where something
+# of the page where it is installed and runs, else with a small one of our own. Exit status 77 where something
 # that they need is missing.
 set -euo pipefail
 sources=$1 clbake=$2 layer=$3
@@ -9,15 +9,17 @@ skip() { echo "$*"; exit 77; }
 devices=$("$clbake" devices 2> /dev/null) || skip "no OpenCL device"
 case "$devices" in *rusticl*) skip "Mesa's rusticl gives no machine code, which the page's commands ask for" ;; esac
 command -v python3 > /dev/null || skip "no python3"
-command -v clpeak > /dev/null || command -v cc > /dev/null || skip "neither clpeak nor a C compiler"
+command -v cc > /dev/null || skip "no C compiler"
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 mkdir "$scratch/bin" "$scratch/drivers-cache"
 ln -s "$clbake" "$scratch/bin/clbake"
 export PATH=$scratch/bin:$PATH XDG_CACHE_HOME=$scratch/cache POCL_CACHE_DIR=$scratch/drivers-cache
-command -v clpeak > /dev/null || cc -O1 "$sources/tools/example/launches/launches.c" -o "$scratch/bin/clpeak" -lOpenCL
 cd "$scratch"
+# clpeak fails where a platform has no device.
+clpeak --kernel-latency > /dev/null 2>&1 ||
+  cc -O1 "$sources/tools/example/launches/launches.c" -o "$scratch/bin/clpeak" -lOpenCL
 
 fail() { echo "programs_page.sh: $*"; exit 1; }
 # The page's commands, in its order: lines that are indented by four blanks, without those that install clbake.
