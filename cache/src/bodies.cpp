@@ -1,5 +1,7 @@
 #include "bodies.hpp"
 
+#include <clbake/cache/limits.hpp>
+
 #include "coding.hpp"
 #include "format.hpp"
 
@@ -179,7 +181,7 @@ Result<Variant> parse_variant(ByteView body, std::uint32_t source_count) {
   Status status = check_precision_of(variant);
   if (status) status = set_transposes(variant, flags, variant.is_program() ? 0 : of_products);
   if (status && !fields.ok()) status = wrong_length();
-  if (status) status = check_launch_count(launches, launches <= format::kMaxLaunches);
+  if (status) status = check_launch_count(launches, launches <= kMaxLaunches);
   if (!status) return status;
   variant.image_a = (flags & format::kImageA) != 0;
   variant.image_b = (flags & format::kImageB) != 0;
@@ -203,7 +205,7 @@ Status check_variant(const Variant& variant, std::size_t source_count) {
   if (variant.trial > source_count) return malformed("names a trial that does not exist");
   if (variant.block_m == 0 || variant.block_n == 0 || variant.block_k == 0) return malformed("a blocking factor of 0");
   const std::size_t count = variant.launches.size();
-  const bool is_possible = count <= format::kMaxLaunches && (count > 0 || variant.is_program());
+  const bool is_possible = count <= kMaxLaunches && (count > 0 || variant.is_program());
   if (Status status = check_launch_count(count, is_possible); !status) return status;
   for (const Launch& launch : variant.launches) {
     if (Status status = check_launch(launch, variant.is_program()); !status) return status;

@@ -103,7 +103,6 @@ constexpr std::uint64_t kMaxSignatures = 64;
 constexpr std::uint64_t kMaxTargets = 65536, kMaxSources = 65536, kMaxProfiles = 65536;
 constexpr std::uint64_t kMaxVariants = 1048576;
 constexpr std::uint64_t kMaxEntries = 16777216;
-constexpr std::uint64_t kMaxLaunches = 16384;
 constexpr std::uint64_t kMaxRulesOfKind = 32, kMaxModelsOfKind = 256;
 constexpr std::uint64_t kMaxTargetBytes = 65536, kMaxVariantBytes = 1048576, kMaxTextsBytes = 65536,
                         kMaxLogBytes = 16384;

@@ -4,6 +4,7 @@
 #include "cli/progress_bar.hpp"
 #include "command/verbs.hpp"
 
+#include <clbake/added_options.hpp>
 #include <clbake/builder/build.hpp>
 #include <clbake/builder/process.hpp>
 
@@ -179,6 +180,7 @@ int build(const std::vector<std::string>& arguments) {
   Cli cli("build [OPTIONS] -o FILE", "Compiles, finalizes, proves and packs every variant into one bundle.");
   declare_build_options(cli);
   if (const auto status = cli.parse(arguments)) return *status;
+  need(no_added_options());
   const builder::build::BuildOptions options = options_from(cli);
   const std::vector<builder::build::BakeList> bake_lists = need(builder::build::bake_lists_for(options));
   print_remarks(options, bake_lists);

@@ -2,6 +2,7 @@
 #include "cli/cli.hpp"
 #include "command/verbs.hpp"
 
+#include <clbake/added_options.hpp>
 #include <clbake/builder/learn.hpp>
 #include <clbake/builder/process.hpp>
 
@@ -15,6 +16,7 @@ int learn(const Arguments& arguments) {
   cli.add_value("max-bytes", "N", "limit for the overlay's files together");
   cli.add_value("log", "FILE", "gets a line for each program");
   if (const std::optional<int> status = cli.parse(arguments)) return *status;
+  need(no_added_options());
   builder::learn::Settings settings;
   settings.overlay.directory = cli.text("overlay");
   settings.overlay.mode = OverlayMode::read_write;

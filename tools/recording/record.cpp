@@ -3,6 +3,8 @@
 #include "recording/capture_programs.hpp"
 #include "recording/under_layer.hpp"
 
+#include <clbake/added_options.hpp>
+
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -23,6 +25,7 @@ int record(const std::vector<std::string>& arguments) {
   const WithCommand split = split_command(arguments);
   if (const auto status = cli.parse(split.own)) return *status;
   if (split.command.empty()) throw UsageError("behind '--' there is no program to run");
+  need(no_added_options());
   const std::string directory = std::filesystem::absolute(cli.text("output")).string();
   std::error_code error;
   std::filesystem::create_directories(directory, error);

@@ -1,6 +1,7 @@
 #include <clbake/builder/jobs.hpp>
 #include <clbake/builder/merge_bundles.hpp>
 #include <clbake/builder/release/signing.hpp>
+#include <clbake/cache/limits.hpp>
 #include <clbake/cache/reader.hpp>
 #include <clbake/program_text.hpp>
 #include "profile/kind_choice.hpp"
@@ -33,8 +34,6 @@ bool is_same_content(const cache::Variant& a, const cache::Variant& b) {
   return a.content == b.content && a.content != ContentDigest();
 }
 
-constexpr std::size_t kMostLaunches = 1024;  // of a variant: FORMAT.md
-
 // Adds the launches that the program does not have yet, in an order that is that of no bundle.
 void add_launches(const cache::Variant& from, cache::Variant& to) {
   const auto key = [](const cache::Launch& launch) {
@@ -44,7 +43,7 @@ void add_launches(const cache::Variant& from, cache::Variant& to) {
   for (const cache::Launch& launch : from.launches) {
     const bool known = std::any_of(to.launches.begin(), to.launches.end(),
                                    [&](const cache::Launch& other) { return key(other) == key(launch); });
-    if (!known && to.launches.size() < kMostLaunches) to.launches.push_back(launch);
+    if (!known && to.launches.size() < cache::kMaxLaunches) to.launches.push_back(launch);
   }
   if (to.launches.size() == count) return;
   std::sort(to.launches.begin(), to.launches.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });

@@ -3,6 +3,7 @@
 #include <clbake/builder/jobs.hpp>
 #include <clbake/builder/learn.hpp>
 #include <clbake/builder/process.hpp>
+#include <clbake/cache/limits.hpp>
 #include <clbake/finalize.hpp>
 #include <clbake/platform.hpp>
 #include <clbake/program_text.hpp>
@@ -25,8 +26,7 @@ namespace clbake::builder::learn {
 namespace {
 
 constexpr const char* kSpecialise = "POCL_BINARY_SPECIALIZE_WG";
-constexpr std::size_t kMostLaunches = 1000;  // of a variant: FORMAT.md
-constexpr std::uint32_t kContract = 1;       // of programs: FORMAT.md
+constexpr std::uint32_t kContract = 1;  // of programs: FORMAT.md
 
 struct Place {
   Device device;
@@ -84,7 +84,7 @@ cache::Variant variant_of(const Request& request) {
   variant.content = request.digest;
   std::set<std::pair<std::string, std::array<std::uint32_t, 3>>> sizes;
   for (const SeenLaunch& launch : request.launches) {
-    if (launch.local[0] != 0 && sizes.size() < kMostLaunches) sizes.insert({launch.kernel, launch.local});
+    if (launch.local[0] != 0 && sizes.size() < cache::kMaxLaunches) sizes.insert({launch.kernel, launch.local});
   }
   for (const auto& [kernel, local] : sizes) {
     variant.launches.push_back({cache::Role::kernel, kernel, {local[0], local[1], local[2]}, 1, 1});

@@ -2,7 +2,7 @@
 // layer, whose program must not see that anything is looked for. `Library::program` is the way for applications. Calls
 // no OpenCL. Not installed.
 //
-//   auto baked = BakedPrograms::open(bundles, options);
+//   auto baked = BakedPrograms::open(bundles, overlay);
 //   auto digest = content_digest(text);                 // of what the application gives
 //   auto binary = baked->find(*identify(device), *digest);
 //   clCreateProgramWithBinary(... binary->program ...)  // refused: baked->reject(target, *digest, *binary)
@@ -25,28 +25,22 @@ struct BakedBinary {
   cache::Form form = cache::Form::native;  // portable: the driver compiles it when it is built
   bool from_overlay = false;
   std::size_t bundle = 0;      // index of the bundle that has it, unless it is from the overlay
-  std::string baked_for;       // the driver that it was made for, if that is not the device's; else empty
   std::uint64_t checksum = 0;  // of the program
-};
-
-struct BakedOptions {
-  bool newer_driver = false;           // as Options::newer_driver
-  std::shared_ptr<const Trust> trust;  // as Options::trust; null: bundles are trusted as they are
-  OverlayOptions overlay;              // mode off: none
 };
 
 // Any number of threads at once, but for moving.
 class BakedPrograms {
  public:
-  // Fails with out_of_memory, or as Trust and opening the overlay do; the message says which.
-  static Result<BakedPrograms> open(const std::vector<Bundle>& bundles, const BakedOptions& options);
+  // Serves from these bundles as they are, whoever made them, and from the overlay, unless its mode is off. Fails with
+  // out_of_memory, or as opening the overlay does.
+  static Result<BakedPrograms> open(const std::vector<Bundle>& bundles, const OverlayOptions& overlay);
   BakedPrograms(BakedPrograms&&) noexcept;
   BakedPrograms& operator=(BakedPrograms&&) noexcept;
   ~BakedPrograms();
 
   // The best intact program that was not rejected: made for this device and driver; NVIDIA: by this driver for the
-  // architecture; with newer_driver, by an older one; from the overlay; last, a portable one. Reads the file system if
-  // there is an overlay. Fails with the reason of the miss.
+  // architecture; from the overlay; last, a portable one. Reads the file system if there is an overlay. Fails with the
+  // reason of the miss.
   Result<BakedBinary> find(const Target& device, const ContentDigest& content) const;
 
   // True when a linked program that a bundle or the overlay has is made of this one, among others: compiling it can

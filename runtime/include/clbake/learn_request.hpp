@@ -2,6 +2,7 @@
 // was not made for. Each travels as a message of its own (runtime/layer/learn/sender.hpp). Not installed.
 #pragma once
 
+#include <clbake/cache/limits.hpp>
 #include <clbake/cache/model.hpp>
 #include <clbake/status.hpp>
 
@@ -42,7 +43,7 @@ struct Request {
 // Limits of a message; what exceeds them is not learned.
 inline constexpr std::size_t kMaxMessage = std::size_t{64} << 20;  // bytes
 inline constexpr std::size_t kMaxLog = std::size_t{16} << 10;      // bytes
-inline constexpr std::size_t kMaxLaunches = 4096;
+using cache::kMaxLaunches;
 
 // Fails with invalid_argument when the message would exceed a limit.
 Result<std::string> encode(const Request& request);

@@ -35,16 +35,16 @@ std::vector<Bundle> open_bundles(std::vector<std::string>& files) {
 // Without trust, which decides about the bundles alone: what the overlay has was compiled for this user from what
 // programs gave.
 Result<BakedPrograms> open_programs(const std::vector<Bundle>& bundles) {
-  BakedOptions options;
-  options.overlay.directory = settings().overlay;
+  OverlayOptions overlay;
+  overlay.directory = settings().overlay;
   const bool writable = settings().learn == Learn::on;
-  if (!settings().overlay.empty()) options.overlay.mode = writable ? OverlayMode::read_write : OverlayMode::read_only;
-  Result<BakedPrograms> programs = BakedPrograms::open(bundles, options);
-  if (programs || options.overlay.mode == OverlayMode::off) return programs;
+  if (!settings().overlay.empty()) overlay.mode = writable ? OverlayMode::read_write : OverlayMode::read_only;
+  Result<BakedPrograms> programs = BakedPrograms::open(bundles, overlay);
+  if (programs || overlay.mode == OverlayMode::off) return programs;
   // One that is only read need not exist.
   if (writable || programs.status().code() != Code::not_found) log("no overlay: " + programs.status().message());
-  options.overlay.mode = OverlayMode::off;
-  return BakedPrograms::open(bundles, options);
+  overlay.mode = OverlayMode::off;
+  return BakedPrograms::open(bundles, overlay);
 }
 
 Catalogue open() {

@@ -1,5 +1,6 @@
 #include "serve/learning.hpp"
 
+#include <clbake/added_options.hpp>
 #include <clbake/learn_request.hpp>
 #include <clbake/platform.hpp>
 
@@ -118,6 +119,7 @@ void send(const Lesson& lesson, const Program& program, cl_device_id device, con
 }
 
 void learn(Program& program, cl_device_id device, const SeenLaunch* launch) {
+  if (!no_added_options()) return;  // the log has said why it is compiled
   std::optional<Lesson> lesson = lesson_of(program, device, launch);
   if (!lesson) return;
   if (lesson->is_compiled) {

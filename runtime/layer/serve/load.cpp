@@ -1,5 +1,6 @@
 #include "serve/load.hpp"
 
+#include <clbake/added_options.hpp>
 #include <clbake/joined.hpp>
 
 #include "down.hpp"
@@ -105,6 +106,7 @@ std::string description_of(const ProgramText& text) {
 }
 
 Result<Loaded> load_baked(cl_context context, ProgramText text, std::vector<DeviceBuild> builds) {
+  if (Status seen = no_added_options(); !seen) return seen;
   Loaded loaded;
   std::vector<cache::Bytes> bytes;
   std::vector<const unsigned char*> pointers;

@@ -2,7 +2,6 @@
 #include <clbake/exceptions_to_status.hpp>
 #include <clbake/joined.hpp>
 #include <clbake/overlay_directory.hpp>
-#include <clbake/trust.hpp>
 
 #include "select/tiers.hpp"
 
@@ -21,19 +20,11 @@ DeviceBundle programs_of(const Bundle& bundle, const Target& device) {
   return {bundle, bundle.find_target(device), none, {}, none, {}};
 }
 
-std::string driver_unless_same(const Bundle& bundle, const cache::EntryInfo& entry, const Target& device) {
-  const Result<Target> made_for = bundle.target(entry.target);
-  return made_for && made_for->driver_version != device.driver_version ? made_for->driver_version : std::string();
-}
-
 }  // namespace
 
 struct BakedPrograms::State {
   std::vector<Bundle> bundles;
-  Status refused;  // why the first bundle that is not trusted is not
-  std::string scope;
   std::optional<Overlay> overlay;
-  bool newer_driver = false;
 
   mutable std::mutex mutex;                                          // guards all below
   mutable std::set<std::pair<std::string, std::uint64_t>> rejected;  // by the key's hash and the program's checksum
@@ -68,7 +59,6 @@ Result<BakedBinary> BakedPrograms::State::find_in(const Bundle& bundle, const ca
   binary.variant = std::move(*variant);
   binary.proof = entry.proof;
   binary.form = entry.form;
-  binary.baked_for = driver_unless_same(bundle, entry, key.target);
   binary.checksum = entry.program.raw_checksum;
   return binary;
 }
@@ -85,9 +75,9 @@ Result<BakedBinary> BakedPrograms::State::find_in_overlay(const OverlayKey& key,
 }
 
 Result<BakedBinary> BakedPrograms::State::find(const Target& device, const ContentDigest& content) const {
-  const OverlayKey key = overlay_key(device, content, scope);
+  const OverlayKey key = overlay_key(device, content);
   std::vector<std::tuple<std::size_t, std::uint32_t, DeviceBundle>> candidates;
-  Status miss = refused;
+  Status miss;
   for (std::size_t i = 0; i < bundles.size(); ++i) {
     const Result<std::vector<std::uint32_t>> found = bundles[i].find_content(content);
     if (!found && miss.ok() && found.status().code() != Code::no_program) miss = found.status();
@@ -111,7 +101,6 @@ Result<BakedBinary> BakedPrograms::State::find(const Target& device, const Conte
     return std::nullopt;
   };
   AllowedTiers allowed;
-  allowed.newer_driver = newer_driver;
   allowed.source = false;
   for (const Tier tier : tiers_of(allowed)) {
     if (tier == Tier::portable) {  // machine code of the overlay needs no compiler
@@ -133,21 +122,12 @@ BakedPrograms::BakedPrograms(BakedPrograms&&) noexcept = default;
 BakedPrograms& BakedPrograms::operator=(BakedPrograms&&) noexcept = default;
 BakedPrograms::~BakedPrograms() = default;
 
-Result<BakedPrograms> BakedPrograms::open(const std::vector<Bundle>& bundles, const BakedOptions& options) {
+Result<BakedPrograms> BakedPrograms::open(const std::vector<Bundle>& bundles, const OverlayOptions& overlay_options) {
   return exceptions_to_status([&]() -> Result<BakedPrograms> {
     auto state = std::make_unique<State>();
-    state->newer_driver = options.newer_driver;
-    if (options.trust) state->scope = options.trust->scope();
-    for (const Bundle& bundle : bundles) {
-      Result<Bundle> usable = options.trust ? options.trust->admit(bundle) : bundle;
-      if (!usable && usable.status().code() != Code::not_trusted) return usable.status();
-      if (!usable && state->refused.ok()) state->refused = usable.status();
-      if (!usable) usable = Bundle::nothing();  // indices stay those of the caller
-      if (!usable) return usable.status();
-      state->bundles.push_back(std::move(*usable));
-    }
-    if (options.overlay.mode != OverlayMode::off) {
-      Result<Overlay> overlay = Overlay::open(options.overlay);
+    state->bundles = bundles;
+    if (overlay_options.mode != OverlayMode::off) {
+      Result<Overlay> overlay = Overlay::open(overlay_options);
       if (!overlay) return overlay.status();
       state->overlay = std::move(*overlay);
     }
@@ -175,7 +155,7 @@ bool BakedPrograms::is_part(const Target& device, const ContentDigest& content) 
              }
              if (s.parts->count(content) != 0) return {};
            }
-           const bool found = s.overlay && s.overlay->is_part(overlay_key(device, content, s.scope));
+           const bool found = s.overlay && s.overlay->is_part(overlay_key(device, content));
            return found ? Status() : Status(Code::no_entry, {});
          })
       .ok();
@@ -183,7 +163,7 @@ bool BakedPrograms::is_part(const Target& device, const ContentDigest& content) 
 
 Status BakedPrograms::reject(const Target& device, const ContentDigest& content, const BakedBinary& binary) const {
   return exceptions_to_status([&] {
-    const OverlayKey key = overlay_key(device, content, state_->scope);
+    const OverlayKey key = overlay_key(device, content);
     {
       const std::lock_guard<std::mutex> lock(state_->mutex);
       state_->rejected.emplace(key.hash, binary.checksum);

@@ -22,7 +22,7 @@ class TextBuilder {
   // As a program that can be run or, for a part, one that can be linked.
   Result<cl::Program> make(const ProgramText& text, const std::string& options, bool is_part) const {
     if (!text.parts.empty()) return link_parts(text, options);
-    Result<cl::Program> program = text.il.empty() ? from_source(joined_sources(text)) : from_il(text.il);
+    Result<cl::Program> program = text.il.empty() ? from_source(source_of(text)) : from_il(text.il);
     if (!program) return program;
     const bool compiles = is_part || !text.headers.empty();
     const Status done = compiles ? compile(*program, text, options) : build(*program, options);
@@ -32,11 +32,8 @@ class TextBuilder {
   }
 
  private:
-  static std::string joined_sources(const ProgramText& text) {
-    std::string all;
-    for (const std::string& source : text.sources) all += source;
-    return all;
-  }
+  // An encoded text has one source at most.
+  static std::string source_of(const ProgramText& text) { return text.sources.empty() ? "" : text.sources.front(); }
 
   Result<cl::Program> from_source(const std::string& text) const {
     cl_int error = CL_SUCCESS;

@@ -173,10 +173,11 @@ class DirectiveReader {
   bool begins_line_ = true;
 };
 
-// Saves most programs the rest. A word may be cut by a line that continues.
-bool may_include(std::string_view text) {
+// Saves most programs the rest. A word may be cut by a line that continues, and an option may define a condition.
+bool may_include(std::string_view text, const Options& options) {
   const auto has = [&](std::string_view word) { return text.find(word) != std::string_view::npos; };
-  return has("include") || has("import") || has("embed") || has("\\");
+  return has("include") || has("import") || has("embed") || has("\\") ||
+         options.others.find("__has") != std::string::npos;
 }
 
 // True where a carriage return ends a line by itself, as compilers see it.
@@ -187,16 +188,37 @@ bool has_lone_return(std::string_view text) {
   return false;
 }
 
-// The names in __has_include(...), which only asks for a file.
-void add_asked_for(std::string_view rest, std::vector<std::string>& all) {
-  constexpr std::string_view word = "__has_include";
-  for (std::size_t at = rest.find(word); at != std::string_view::npos; at = rest.find(word, at + 1)) {
+// A line that needs a file, or asks for one.
+struct Wanted {
+  std::string rest;      // the name, or what macros make it of
+  bool is_next = false;  // of #include_next, which goes on in a later folder
+};
+
+// The names in __has_include(...) and the like, which only ask for a file.
+void add_asked_for(std::string_view rest, std::vector<Wanted>& all) {
+  for (std::size_t at = rest.find("__has_"); at != std::string_view::npos; at = rest.find("__has_", at + 1)) {
     const std::string_view part = rest.substr(at, 4096);  // no path is longer
     const std::size_t begin = part.find('('), end = part.find(')');
-    if (begin < end && end != std::string_view::npos) {
-      all.emplace_back(trimmed(part.substr(begin + 1, end - begin - 1)));
-    }
+    if (begin >= end || end == std::string_view::npos) continue;
+    const std::string_view word = trimmed(part.substr(0, begin));
+    const bool is_next = word == "__has_include_next";
+    if (!is_next && word != "__has_include" && word != "__has_embed") continue;
+    all.push_back({std::string(trimmed(part.substr(begin + 1, end - begin - 1))), is_next});
   }
+}
+
+// The same of a macro's definition. False where the macro's text alone does not tell the name.
+bool add_asked_for_by(std::string_view definition, std::vector<Wanted>& all) {
+  const std::size_t before = all.size();
+  const std::string_view text = definition.substr(std::min(definition.find_first_of(" \t(=\"<"), definition.size()));
+  add_asked_for(text, all);
+  std::size_t asked = 0;
+  for (const std::string_view word : {"__has_include", "__has_embed"}) {
+    for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) ++asked;
+  }
+  return all.size() - before == asked &&
+         std::all_of(all.begin() + static_cast<std::ptrdiff_t>(before), all.end(),
+                     [](const Wanted& one) { return one.rest[0] == '"' || one.rest[0] == '<'; });
 }
 
 class Scanner {
@@ -206,8 +228,11 @@ class Scanner {
   }
 
   Status run(std::string_view text) {
-    if (files_.empty() && !may_include(text)) return {};
+    if (files_.empty() && !may_include(text, options_)) return {};
     for (const auto& [name, content] : files_) scan({folder_of(name), {}, false}, content);
+    std::vector<Wanted> found;
+    for (const std::string& definition : options_.definitions) hides_ |= !add_asked_for_by(definition, found);
+    add({{}, {}, true}, std::move(found));
     scan({{}, {}, true}, text);
     // A macro may be defined in any file: until nothing new comes.
     std::size_t macros = 0, directives = 0;
@@ -216,13 +241,14 @@ class Scanner {
       directives = directives_.size();
       for (std::size_t i = 0; i < directives_.size(); ++i) {
         const auto directive = directives_[i];
-        const Result<std::vector<Name>> names = macros_.names(directive.second);
+        const Result<std::vector<Name>> names = macros_.names(directive.second.rest);
         if (!names) return names.status();
         for (const Name& name : *names) {
-          if (Status added = add(directive.first, name); !added) return added;
+          if (Status added = add(directive.first, name, directive.second.is_next); !added) return added;
         }
       }
     } while (macros != macros_.size() || directives != directives_.size());
+    if (hides_) return {Argument::other, "a macro asks by __has_include for a file that its own text does not name"};
     return {};
   }
 
@@ -247,29 +273,34 @@ class Scanner {
       std::replace(lines.begin(), lines.end(), '\r', '\n');
       text = lines;
     }
-    std::vector<std::string> found;
+    std::vector<Wanted> found;
     DirectiveReader reader(text);
     for (Directive directive; reader.next(directive);) {
       const std::string& word = directive.word;
-      if (word == "define") macros_.define(directive.rest);
+      const bool is_next = word == "include_next";
+      if (word == "define") macros_.define(directive.rest), hides_ |= !add_asked_for_by(directive.rest, found);
       if (word == "if" || word == "elif") add_asked_for(directive.rest, found);
-      if (word == "include" || word == "include_next" || word == "import" || word == "embed") {
-        found.push_back(std::move(directive.rest));
+      if (is_next || word == "include" || word == "import" || word == "embed") {
+        found.push_back({std::move(directive.rest), is_next});
       }
     }
-    for (std::string& rest : found) directives_.emplace_back(includer, std::move(rest));
+    add(includer, std::move(found));
   }
 
-  // Adds the file that the name means, if there is one.
-  Status add(const Includer& includer, const Name& name) {
-    if (!seen_.insert({includer, name.name + (name.quoted ? '"' : '>')}).second) return {};
+  void add(const Includer& includer, std::vector<Wanted> found) {
+    for (Wanted& wanted : found) directives_.emplace_back(includer, std::move(wanted));
+  }
+
+  // Adds the file that the name means, if there is one; for #include_next, all that it may mean.
+  Status add(const Includer& includer, const Name& name, bool is_next) {
+    if (!seen_.insert({includer, name.name + (name.quoted ? '"' : '>') + (is_next ? "+" : "")}).second) return {};
     if (name.name[0] == '/') return add_file(name.name, name.name).status();
     if (name.quoted && !includer.is_first) {
       const std::string beside = plain_name(includer.folder + name.name);
-      if (includer.on_disk.empty() && files_.count(beside) != 0) return {};
+      if (includer.on_disk.empty() && files_.count(beside) != 0 && !is_next) return {};
       if (!includer.on_disk.empty()) {
         const Result<bool> added = add_file(beside, includer.on_disk + name.name);
-        if (!added || *added) return added.status();
+        if (!added || (*added && !is_next)) return added.status();
       }
     }
     const std::string key = plain_name(name.name);
@@ -278,7 +309,7 @@ class Scanner {
       const Result<bool> added = add_file(key, folder + "/" + name.name);
       if (!added) return added.status();
       if (*added) is_found = true;
-      if (*added) break;
+      if (*added && !is_next) break;
     }
     // Some compilers look in the working directory, others do not.
     if (is_found && !includer.is_first) return {};
@@ -306,10 +337,11 @@ class Scanner {
   const Options& options_;
   Files& files_;
   Macros macros_;
-  std::vector<std::pair<Includer, std::string>> directives_;  // what stands behind the word
+  std::vector<std::pair<Includer, Wanted>> directives_;
   std::set<std::pair<Includer, std::string>> seen_;
   std::set<std::string> scanned_;  // paths
   std::size_t bytes_ = 0;
+  bool hides_ = false;  // a macro asks for a file of which the name is elsewhere
 };
 
 }  // namespace

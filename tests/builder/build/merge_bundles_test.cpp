@@ -5,6 +5,7 @@
 
 #include <clbake/builder/merge_bundles.hpp>
 #include <clbake/builder/scratch.hpp>
+#include <clbake/cache/limits.hpp>
 #include "profile/untuned_profile.hpp"
 
 #include <algorithm>
@@ -145,6 +146,27 @@ BOOST_AUTO_TEST_CASE(ProgramsOfOneContentAreJoinedWithTheirLaunches) {
     BOOST_REQUIRE(joined->launches.size() == 2U);
     BOOST_TEST(joined->launches[0].local[0] == 8U);
   }
+}
+
+BOOST_AUTO_TEST_CASE(LaunchesBeyondTheLimitAreDroppedAndTheOthersCanBeWritten) {
+  Contents first = small_contents();
+  cache::Variant program;
+  program.name = "content-1";
+  program.family = "program";
+  program.precision = no_precision;
+  program.contract = 1;
+  program.content[0] = 1;
+  for (std::uint32_t i = 0; i < cache::kMaxLaunches; ++i) {
+    program.launches.push_back({cache::Role::kernel, std::string(200, 'k'), {i + 1, 1, 1}, 1, 1});
+  }
+  first.variants.push_back(program);
+  Contents second = first;
+  second.variants[3].launches[0].local[1] = 2;
+  const Contents both = normalized(merged(first, second).contents);
+  const auto joined = std::find_if(both.variants.begin(), both.variants.end(),
+                                   [](const cache::Variant& variant) { return variant.name == "content-1"; });
+  BOOST_REQUIRE((joined != both.variants.end()));
+  BOOST_TEST(joined->launches.size() == cache::kMaxLaunches);
 }
 
 // As the default variants of two versions of clbake are.

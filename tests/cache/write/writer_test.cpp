@@ -2,6 +2,7 @@
 #include "forge.hpp"
 #include "system/temporary_directory.hpp"
 
+#include <clbake/cache/limits.hpp>
 #include <clbake/cache/pack.hpp>
 #include <clbake/cache/writer.hpp>
 
@@ -48,7 +49,8 @@ BOOST_AUTO_TEST_CASE(ContentsAgainstTheFormatAreRefused) {
       {"variant 0", [](Contents& c) { c.variants[0].launches.clear(); }},
       {"variant 0", [](Contents& c) { c.variants[0].launches[0].role = {}; }},
       {"variant 0", [](Contents& c) { c.variants[0].block_k = 0; }},
-      {"variant 0", [](Contents& c) { c.variants[0].launches.resize(16385); }},
+      {"variant 0",
+       [](Contents& c) { c.variants[0].launches.resize(kMaxLaunches + 1, Launch(c.variants[0].launches[0])); }},
       {"variant 0", [](Contents& c) { c.variants[0].launches[0].local[1] = 0; }},
       {"variant 0", [](Contents& c) { c.variants[0].launches[0].tile_n = 0; }},
       // Programs of applications and products do not mix.

@@ -121,6 +121,22 @@ BOOST_AUTO_TEST_CASE(AProgramThatDoesNotBuildIsNotTold) {
   scene.cl().clReleaseProgram(program);
 }
 
+BOOST_AUTO_TEST_CASE(NothingIsToldOfWhatOptionsOfTheEnvironmentChange) {
+  const Place place;
+  {
+    const LayerScene scene(place.environment());
+    setenv("OCLGRIND_BUILD_OPTIONS", "-DK=7", 1);
+    const cl_program changed = scene.build(kSource, "");
+    unsetenv("OCLGRIND_BUILD_OPTIONS");
+    const cl_program program = scene.build("kernel void other() {}", "");
+    BOOST_TEST(place.requests(2).size() == 2U);  // of the second one, on two devices
+    for (const std::string& request : place.requests(2)) BOOST_TEST(has(request, "other()"));
+    scene.cl().clReleaseProgram(changed);
+    scene.cl().clReleaseProgram(program);
+  }
+  check_nothing_is_left();
+}
+
 BOOST_AUTO_TEST_CASE(NothingIsToldOfWhatABundleServes) {
   const Place place;
   write_bundle(place.file("app.clbake"), {text_of(kSource, "")}, {0, 1});

@@ -62,6 +62,23 @@ BOOST_AUTO_TEST_CASE(AMissIsCompiledAndLoggedOnce) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(OptionsOfTheEnvironmentLeaveProgramsToTheDriver) {
+  for (const char* name : {"POCL_EXTRA_BUILD_FLAGS", "AMD_OCL_BUILD_OPTIONS"}) {
+    {
+      tests::TemporaryDirectory directory;
+      for_both(directory.file("app.clbake"));
+      const LayerScene scene({{"CLBAKE_BUNDLE", directory.file("app.clbake")}});
+      setenv(name, "-DK=7", 1);  // as the program itself may do
+      const cl_program program = scene.build(kSource, kOptions);
+      unsetenv(name);
+      BOOST_TEST(fake::compilations() == 2U);
+      BOOST_TEST(has(scene.log(), name));
+      scene.cl().clReleaseProgram(program);
+    }
+    check_nothing_is_left();
+  }
+}
+
 BOOST_AUTO_TEST_CASE(ABundleThatNoKeySignedServesNothing) {
   {
     tests::TemporaryDirectory directory;

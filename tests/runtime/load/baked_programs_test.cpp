@@ -2,7 +2,6 @@
 #include <clbake/baked_programs.hpp>
 #include <clbake/cache/writer.hpp>
 #include <clbake/overlay_directory.hpp>
-#include <clbake/trust.hpp>
 #include "files.hpp"
 #include "system/temporary_directory.hpp"
 
@@ -51,13 +50,6 @@ cache::Entry entry(std::uint32_t target, std::uint32_t variant, const std::strin
   return entry;
 }
 
-// Trusts nothing.
-struct Refusing : Trust {
-  Result<cache::Bundle> admit(const cache::Bundle&) const override { return {Code::not_trusted, "no known key"}; }
-  const std::string& scope() const override { return name; }
-  std::string name = "refusing";
-};
-
 Bundle bundle_of(const cache::Contents& contents) {
   const cache::Bytes bytes = required(cache::encode(contents));
   return required(Bundle::copy_of({bytes.data(), bytes.size()}));
@@ -74,7 +66,7 @@ struct Scene {
   }
 
   void store(std::uint8_t number, const std::string& text, cache::Form form = cache::Form::native) const {
-    OverlayOptions where = options.overlay;
+    OverlayOptions where = overlay;
     where.mode = OverlayMode::read_write;
     cache::Variant learned = program(content_name(content(number)), number);
     learned.parts = {content(8)};
@@ -83,7 +75,7 @@ struct Scene {
     if (!stored) throw std::runtime_error(stored.message());
   }
 
-  BakedPrograms open() const { return required(BakedPrograms::open({bundle_of(contents)}, options)); }
+  BakedPrograms open() const { return required(BakedPrograms::open({bundle_of(contents)}, overlay)); }
 
   // The program's bytes, or the reason of the miss.
   std::string found(const Target& target, std::uint8_t number) const {
@@ -92,11 +84,11 @@ struct Scene {
     return (binary->from_overlay ? "overlay " : "") + std::string(binary->program.begin(), binary->program.end());
   }
 
-  void use_overlay(OverlayMode mode = OverlayMode::read_write) { options.overlay = {directory.path, mode}; }
+  void use_overlay(OverlayMode mode = OverlayMode::read_write) { overlay = {directory.path, mode}; }
 
   tests::TemporaryDirectory directory;
   cache::Contents contents;
-  BakedOptions options;
+  OverlayOptions overlay;
 };
 
 }  // namespace
@@ -110,7 +102,6 @@ BOOST_FIXTURE_TEST_CASE(FoundBinaryTellsWhatItIs, Scene) {
   const BakedBinary binary = required(open().find(device("1"), content(1)));
   BOOST_TEST(binary.variant.name == "named");
   BOOST_TEST(binary.proof.log == "log of first");
-  BOOST_TEST(binary.baked_for.empty());
 }
 
 BOOST_FIXTURE_TEST_CASE(PortableOneServesWhereNothingElseDoes, Scene) { BOOST_TEST(found(device("1"), 2) == "text"); }
@@ -125,26 +116,12 @@ BOOST_FIXTURE_TEST_CASE(ReasonsOfMissesAreNamed, Scene) {
   BOOST_TEST(found(other, 1) == "no target");
 }
 
-BOOST_FIXTURE_TEST_CASE(NewerDriverLoadsOlderCodeOnlyIfAsked, Scene) {
-  contents.entries[0].newer_driver = contents.entries[1].newer_driver = true;
-  contents.entries[1].variant = 0;
-  BOOST_TEST(found(device("3"), 1) == "other driver");
-  options.newer_driver = true;
-  BOOST_TEST(found(device("3"), 1) == "second");
-}
-
-BOOST_FIXTURE_TEST_CASE(BundleThatIsNotTrustedServesNothing, Scene) {
-  options.trust = std::make_shared<Refusing>();
-  BOOST_TEST(found(device("1"), 1) == "not trusted");
-  BOOST_TEST(!open().is_part(device("1"), content(7)));
-}
-
 BOOST_FIXTURE_TEST_CASE(OverlayServesWhatNoBundleHas, Scene) {
   use_overlay();
   store(9, "learned");
   BOOST_TEST(found(device("1"), 9) == "overlay learned");
   BOOST_TEST(found(device("2"), 9) == "no program");
-  options.overlay.mode = OverlayMode::read_only;
+  overlay.mode = OverlayMode::read_only;
   BOOST_TEST(found(device("1"), 9) == "overlay learned");
 }
 
@@ -197,7 +174,7 @@ BOOST_FIXTURE_TEST_CASE(DamagedProgramIsNeverReturned, Scene) {
 }
 
 BOOST_FIXTURE_TEST_CASE(OverlayThatCannotBeOpenedIsNamed, Scene) {
-  options.overlay = {directory.file("none"), OverlayMode::read_only};
-  const auto opened = BakedPrograms::open({}, options);
+  overlay = {directory.file("none"), OverlayMode::read_only};
+  const auto opened = BakedPrograms::open({}, overlay);
   BOOST_TEST(opened.status().message().find(directory.file("none")) == 0U);
 }

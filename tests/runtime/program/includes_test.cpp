@@ -128,6 +128,12 @@ const Scanned texts[] = {
     {"#if 0\n#include \"a.h\"\n#endif", "-I @", "a.h"},
     {"#import \"a.h\"", "-I @", "a.h"},
     {"#if __has_include(\"a.h\")\n#endif", "-I @", "a.h"},
+    {"#if __has_include_next(<a.h>)\n#endif", "-I @", "a.h"},
+    {"#define HAVE __has_include(\"a.h\")\n#if HAVE\n#endif", "-I @", "a.h"},
+    {"#define HAVE(x) (__has_include(<a.h>) || __has_embed(\"e.h\"))", "-I @", "a.h|e.h"},
+    {"#define __has_include(x) 0\n#if HAVE\n#endif", "-I @", ""},
+    {"#if HAVE\n#endif", "-I @ '-DHAVE=__has_include(\"a.h\")'", "a.h"},
+    {"#include_next <e.h>", "-I @/other -I @", "e.h"},
     {"#include HERE\n#include \"macro.h\"", "-I @", "a.h|macro.h"},
     {"#include S(DIR/a.h)", "-I @ -D DIR=inc/.. -D S(x)=X(x) -D X(x)=#x", "a.h"},
     {"#include \"a.h\"", "-I @/none -I @/other -I @", "a.h"},
@@ -195,6 +201,28 @@ BOOST_AUTO_TEST_CASE(OneNameForTwoFilesIsRefused) {
   Files files{{"a.h", "long a;"}};
   const clbake::Status added = add_included("#include \"a.h\"", {{folder.path}, {}, {}, {}}, files);
   BOOST_TEST(added.message().find("'a.h' to include may be either of two different files") == 0U);
+}
+
+BOOST_AUTO_TEST_CASE(NextOfTwoFilesIsRefused) {
+  const clbake::tests::TemporaryDirectory folder;
+  for (const auto& [name, text] : on_disk) write(folder.file(name), text);
+  write(folder.file("inc/a.h"), "#include_next <a.h>");
+  for (const char* text : {"#include_next <a.h>", "#include \"inc/a.h\"", "#if __has_include_next(<a.h>)"}) {
+    Files files;
+    const Options options{{folder.file("other"), folder.path}, {}, {}, {}};
+    const clbake::Status added = add_included(text, options, files);
+    BOOST_TEST_INFO(text);
+    BOOST_TEST(added.message().find("'a.h' to include may be either of two different files") == 0U);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(MacroThatAsksForAFileOfAnotherLineIsRefused) {
+  for (const char* text :
+       {"#define HAVE(x) __has_include(x)", "#define ASK __has_include", "#define HAVE __has_embed(N)"}) {
+    Files files;
+    BOOST_TEST_INFO(text);
+    BOOST_TEST(add_included(text, {}, files).message().find("a macro asks by __has_include") == 0U);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(MacrosOfTooManyMeaningsAreRefused) {

@@ -47,6 +47,15 @@ BOOST_AUTO_TEST_CASE(AnOptionThatLooksLikeAPlaceholderIsRefused) {
   check_refused(clbake({"devices", "--%option%", "x"}), 2, {"clbake devices", "'--%option%'"});
 }
 
+BOOST_AUTO_TEST_CASE(OptionsOfTheEnvironmentAreNamedByVerbsThatKeepWhatIsCompiled) {
+  const Environment environment = {{"POCL_EXTRA_BUILD_FLAGS", "-DK=7"}};
+  for (const Arguments& verb : {Arguments{"build", "-o", "/nowhere/a"},
+                                {"learn", "--overlay", "/nowhere/a"},
+                                {"record", "-o", "/nowhere/a", "--", "true"}}) {
+    check_refused(clbake(verb, environment), 1, {"clbake " + verb.front(), "POCL_EXTRA_BUILD_FLAGS is set"});
+  }
+}
+
 BOOST_AUTO_TEST_CASE(NothingGivenShowsTheUsageAsAFailure) {
   const Outcome outcome = clbake({});
   BOOST_TEST(outcome.status == 2);
