@@ -8,32 +8,15 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <atomic>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <mutex>
-#include <thread>
 #include <utility>
 
 namespace clbake::learn {
 namespace {
 
 constexpr int kMaxStarts = 32;  // of learners by one process; each ends when the program has been silent for a while
-
-// In a child that the program forked, the lock of a thread that does not exist there may stay: nothing is learned then.
-constexpr std::chrono::milliseconds kLongestWait{2000};
-
-// Not std::timed_mutex: the thread sanitizer does not know how that waits.
-std::unique_lock<std::mutex> locked_in_time(std::mutex& mutex) {
-  constexpr std::chrono::milliseconds step{1};
-  std::unique_lock<std::mutex> lock(mutex, std::try_to_lock);
-  for (auto waited = step * 0; !lock && waited < kLongestWait; waited += step) {
-    std::this_thread::sleep_for(step);
-    static_cast<void>(lock.try_lock());
-  }
-  return lock;
-}
 
 Status failure(const char* step) { return {Code::io, std::string(step) + ": " + std::strerror(errno)}; }
 
@@ -130,9 +113,7 @@ struct Sender::State {
     if (request.directory.empty()) request.directory = working_directory();
     const Result<std::string> message = encode(request);
     if (!message) return message.status();
-    if (given_up) return {};
-    const std::unique_lock<std::mutex> lock = locked_in_time(mutex);
-    if (!lock && !given_up.exchange(true)) return {Code::io, "another thread keeps the learner's socket"};
+    const std::lock_guard<std::mutex> lock(mutex);
     if (given_up) return {};
     const Descriptor file(memfd_create("clbake-learn", MFD_CLOEXEC));
     if (file.number() < 0) return failure("the learner's message");
@@ -145,7 +126,7 @@ struct Sender::State {
   int socket = -1;
   struct stat identity = {};
   int starts = 0;
-  std::atomic<bool> given_up{false};
+  bool given_up = false;
 };
 
 Sender::Sender(SenderSettings settings) : state_(std::make_unique<State>(std::move(settings))) {}

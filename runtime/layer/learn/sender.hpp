@@ -15,9 +15,9 @@ struct SenderSettings {
   std::string log;          // absolute path of the file to which the learner adds its lines; empty: it writes none
 };
 
-// Any thread, and also a child that the program forked. The program notices nothing: no call waits for the learner or
-// raises a signal; the learner is in a session of its own, has none of the program's files, and leaves no zombie and no
-// SIGCHLD. It ends by itself, after the program or earlier.
+// Any thread, but not one of a child that was forked while another thread was in a call. The program notices nothing:
+// no call waits for the learner or raises a signal; the learner is in a session of its own, has none of the program's
+// files, and leaves no zombie and no SIGCHLD. It ends by itself, after the program or earlier.
 class Sender {
  public:
   explicit Sender(SenderSettings settings);

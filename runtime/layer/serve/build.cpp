@@ -5,11 +5,11 @@
 #include "serve/load.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
+#include <thread>
 #include <utility>
 
 namespace clbake::layer::serve {
@@ -26,11 +26,8 @@ struct Request {
   bool has_options = false;
   Notify notify = nullptr;  // may be null
   void* data = nullptr;
+  Result<ContentDigest> digest;  // of the program with the options
 };
-
-bool has(const std::vector<cl_device_id>& devices, cl_device_id device) {
-  return std::find(devices.begin(), devices.end(), device) != devices.end();
-}
 
 // Builds for devices that the request does not name.
 std::vector<DeviceBuild> others(const Baked& earlier, const Request& request) {
@@ -44,8 +41,7 @@ std::vector<DeviceBuild> others(const Baked& earlier, const Request& request) {
 // All that the program has to be built for: the request, and what earlier ones asked for other devices. Nothing where
 // the driver has built a part of that.
 std::optional<std::vector<DeviceBuild>> wanted_builds(const Request& request) {
-  std::vector<DeviceBuild> builds;
-  for (const cl_device_id device : request.devices) builds.push_back({device, request.options, {}, {}, nullptr});
+  std::vector<DeviceBuild> builds = builds_for(request.devices, request.options, request.digest);
   const std::lock_guard<std::mutex> lock(request.program->mutex);
   for (const DeviceBuild& build : request.program->built_by_driver) {
     if (!has(request.devices, build.device)) return std::nullopt;
@@ -55,13 +51,25 @@ std::optional<std::vector<DeviceBuild>> wanted_builds(const Request& request) {
   return builds;
 }
 
-// Devices without repetition, all of them the program's.
-bool are_devices_of(cl_program program, const std::vector<cl_device_id>& devices) {
-  const std::vector<cl_device_id> all = devices_of(program);
+// Devices without repetition, all of them the context's, or parts of those: PoCL answers the parents of sub-devices.
+bool are_devices_of(cl_context context, const std::vector<cl_device_id>& devices) {
+  std::vector<cl_device_id> all = devices_of(context);
+  for (cl_device_id& device : all) device = root_of(device);
   const std::set<cl_device_id> different(devices.begin(), devices.end());
   return !devices.empty() && different.size() == devices.size() &&
-         std::all_of(devices.begin(), devices.end(),
-                     [&](cl_device_id device) { return std::find(all.begin(), all.end(), device) != all.end(); });
+         std::all_of(devices.begin(), devices.end(), [&](cl_device_id device) { return has(all, root_of(device)); });
+}
+
+// Notes what the driver has built, or builds with a callback.
+void note_build(const Request& request) {
+  Program& program = *request.program;
+  std::vector<DeviceBuild> builds = builds_for(request.devices, request.options, request.digest);
+  const std::lock_guard<std::mutex> lock(program.mutex);
+  for (DeviceBuild& build : program.built_by_driver) {
+    if (!has(request.devices, build.device)) builds.push_back(std::move(build));
+  }
+  program.built_by_driver = std::move(builds);
+  program.launched.clear();
 }
 
 // The driver builds the application's program, as without the layer; also for devices for which a bundle served it.
@@ -74,16 +82,16 @@ cl_int build_by_driver(const Request& request) {
     std::swap(program.baked, earlier);
     program.compilation.reset();
     program.source = nullptr;
-    for (const cl_device_id device : request.devices) {
-      program.built_by_driver.push_back({device, request.options, {}, {}, nullptr});
-    }
   }
+  if (request.notify) note_build(request);  // before the application hears of it
   if (earlier) static_cast<void>(build_source(program.handle, others(*earlier, request)));
   const cl_int error =
       down().clBuildProgram(program.handle, request.all_devices ? 0 : static_cast<cl_uint>(request.devices.size()),
                             request.all_devices ? nullptr : request.devices.data(),
                             request.has_options ? request.options.c_str() : nullptr, request.notify, request.data);
-  if (error == CL_SUCCESS && !request.notify) learn_program(program);
+  if (error != CL_SUCCESS || request.notify) return error;
+  note_build(request);
+  learn_program(program);
   return error;
 }
 
@@ -95,40 +103,43 @@ void serve_from(Program& program, std::shared_ptr<const Baked> baked) {
   program.compilation.reset();
   program.source = nullptr;
   program.built_by_driver.clear();
+  program.launched.clear();
 }
 
-// A build of a baked program that the driver has not reported yet. The application's program lives as long, as it would
-// if the driver built it.
+// A build of a baked program that the driver has not reported yet. The application's program lives as long, and is
+// known as long, as the application may use it in its callback.
 class Pending {
  public:
   Pending(Request request, Loaded loaded, ProgramText text)
       : request_(std::move(request)), loaded_(std::move(loaded)), text_(std::move(text)) {
     down().clRetainProgram(request_.program->handle);
+    registry().retain(request_.program->handle);
   }
   Pending(const Pending&) = delete;
   Pending& operator=(const Pending&) = delete;
-  ~Pending() { down().clReleaseProgram(request_.program->handle); }
-
-  // The driver reports, or has failed. Once.
-  cl_int finish(cl_int error) noexcept {
-    if (error == CL_SUCCESS && is_built(*loaded_.baked)) {
-      static_cast<void>(no_throw([&] { return log_served(text_, loaded_), CL_SUCCESS; }));
-      request_.notify(request_.program->handle, request_.data);
-      return CL_SUCCESS;
-    }
-    return result_ = no_throw([&] {
-             log_miss(text_, rejected(loaded_, error));
-             return build_by_driver(request_);
-           });
+  ~Pending() {
+    registry().release(request_.program->handle);
+    down().clReleaseProgram(request_.program->handle);
   }
 
-  cl_int result() const { return result_; }
+  bool is_done() const { return is_built(*loaded_.baked); }
+  void finish() {
+    static_cast<void>(no_throw([&] { return log_served(text_, loaded_), CL_SUCCESS; }));
+    request_.notify(request_.program->handle, request_.data);
+  }
+
+  // The driver has failed with the error, or without one.
+  cl_int compile(cl_int error) noexcept {
+    return no_throw([&] {
+      log_miss(text_, rejected(loaded_, error));
+      return build_by_driver(request_);
+    });
+  }
 
  private:
   Request request_;
   Loaded loaded_;
   ProgramText text_;
-  std::atomic<cl_int> result_{CL_SUCCESS};
 };
 
 // Builds that the driver has to report, by the numbers that it gets. Whoever comes first takes one out: the driver's
@@ -158,8 +169,14 @@ PendingBuilds& pending_builds() {
   return builds;
 }
 
+// OpenCL allows no build that blocks in a callback, so that a thread builds what the driver has rejected.
 void CL_CALLBACK report(cl_program /*baked*/, void* number) {
-  if (const std::shared_ptr<Pending> pending = pending_builds().take(number)) pending->finish(CL_SUCCESS);
+  const std::shared_ptr<Pending> pending = pending_builds().take(number);
+  if (!pending) return;
+  if (pending->is_done()) return pending->finish();
+  const auto compile = [pending] { static_cast<void>(pending->compile(CL_BUILD_PROGRAM_FAILURE)); };
+  const cl_int started = no_throw([&] { return std::thread(compile).detach(), CL_SUCCESS; });
+  if (started != CL_SUCCESS) compile();
 }
 
 // Builds the baked program in the driver's own way: it may report now, later, or in another thread.
@@ -169,8 +186,7 @@ cl_int build_with_callback(Request request, Loaded loaded, ProgramText text) {
   const auto pending = std::make_shared<Pending>(std::move(request), std::move(loaded), std::move(text));
   void* const number = pending_builds().add(pending);
   const cl_int error = build(*baked, report, number);
-  if (error != CL_SUCCESS && pending_builds().take(number)) return pending->finish(error);
-  return pending->result();
+  return error != CL_SUCCESS && pending_builds().take(number) ? pending->compile(error) : CL_SUCCESS;
 }
 
 cl_int serve_or_build(const Request& request) {
@@ -178,8 +194,11 @@ cl_int serve_or_build(const Request& request) {
   ProgramText text = program.text;
   text.options = request.options;
   std::optional<std::vector<DeviceBuild>> builds = wanted_builds(request);
-  if (!builds) return build_by_driver(request);
-  Result<Loaded> loaded = load_baked(program.context, text, std::move(*builds));
+  if (!builds) {
+    log_miss(text, {Code::not_found, "the driver has built it for another device"});
+    return build_by_driver(request);
+  }
+  Result<Loaded> loaded = request.digest ? load_baked(program.context, std::move(*builds)) : request.digest.status();
   if (loaded && request.notify) return build_with_callback(request, std::move(*loaded), std::move(text));
   const Status status = loaded ? build_baked(*loaded) : loaded.status();
   if (!status) {
@@ -200,16 +219,21 @@ cl_int calls::BuildProgram(cl_program handle, cl_uint count, const cl_device_id*
     const auto as_without_layer = [&] { return down().clBuildProgram(handle, count, devices, options, notify, data); };
     const bool valid = program && (count == 0) == (devices == nullptr) && (notify || !data);
     if (!valid || !program->text.parts.empty()) return as_without_layer();
-    const Request request{program,
-                          devices ? std::vector<cl_device_id>(devices, devices + count) : devices_of(handle),
-                          !devices,
-                          options ? options : "",
-                          options != nullptr,
-                          notify,
-                          data};
-    if (!are_devices_of(handle, request.devices)) return as_without_layer();
+    const std::vector<cl_device_id> on =
+        devices ? std::vector<cl_device_id>(devices, devices + count) : devices_of(program->context);
+    ProgramText text = program->text;
+    text.options = options ? options : "";
+    if (!are_devices_of(program->context, on)) {
+      log_miss(text, {Code::invalid_argument, "its devices are not those of its context, or one is there twice"});
+      return as_without_layer();
+    }
+    const Request request{program, on, !devices, text.options, options != nullptr, notify, data, digest_of(text)};
     const Registry::Counts counts = registry().counts(*program);
-    if (program->specialized() || counts.kernels > counts.holds) return build_by_driver(request);
+    const bool has_own_kernels = counts.kernels > counts.holds;
+    if (program->specialized() || has_own_kernels) {
+      log_miss(text, {Code::not_found, has_own_kernels ? "it has kernels" : "it has specialization constants"});
+      return build_by_driver(request);
+    }
     const std::shared_ptr<const Baked> baked = program->served();
     // The driver's answer to another build of a program that has kernels: CL_INVALID_OPERATION on most.
     const cl_int answer = counts.kernels > 0 && baked ? build(*baked) : CL_SUCCESS;

@@ -60,7 +60,8 @@ const Catalogue& catalogue() {
 
 const Result<BakedPrograms>& programs() { return catalogue().programs; }
 
-// Handles of sub-devices come and go.
+}  // namespace
+
 cl_device_id root_of(cl_device_id device) {
   cl_device_id parent = nullptr;
   while (down().clGetDeviceInfo(device, CL_DEVICE_PARENT_DEVICE, sizeof parent, &parent, nullptr) == CL_SUCCESS &&
@@ -69,8 +70,6 @@ cl_device_id root_of(cl_device_id device) {
   }
   return device;
 }
-
-}  // namespace
 
 Result<Target> target_of(cl_device_id device) {
   static auto& mutex = *new std::mutex;

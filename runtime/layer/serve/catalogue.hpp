@@ -24,6 +24,9 @@ void reject_binary(const ContentDigest& content, cl_device_id device, const Bake
 // True when a program that a bundle or the overlay has is linked of this part.
 bool is_baked_part(const ContentDigest& content, cl_device_id device);
 
+// The device that a sub-device is a part of, itself no sub-device. Handles of sub-devices come and go.
+cl_device_id root_of(cl_device_id device);
+
 // The identity of a device, of which a sub-device has that of its parent. Fails like `identify`.
 Result<Target> target_of(cl_device_id device);
 

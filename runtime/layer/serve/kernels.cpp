@@ -18,24 +18,41 @@ std::string name_of(cl_kernel kernel) {
   return name.c_str();
 }
 
+// Kernels of one name share what was seen of their launches: applications make a kernel for each launch.
+std::shared_ptr<Launched> launched_of(Program& program, cl_kernel kernel) {
+  if (!learns()) return nullptr;
+  const std::string name = name_of(kernel);
+  const std::lock_guard<std::mutex> lock(program.mutex);
+  std::shared_ptr<Launched>& launched = program.launched[name];
+  if (!launched) {
+    launched = std::make_shared<Launched>();
+    launched->name = name;
+  }
+  return launched;
+}
+
 // Makes the kernel known. `from`: the program of the driver that it is of. A kernel of the baked program holds the
 // application's program, as a kernel of that program would.
 cl_kernel known(cl_kernel kernel, const std::shared_ptr<Program>& program, cl_program from) {
   const bool holds = from != program->handle;
   try {
-    std::shared_ptr<Launched> launched;
-    if (learns()) {
-      launched = std::make_shared<Launched>();
-      launched->program = program;
-      launched->name = name_of(kernel);
-    }
-    registry().add(kernel, program, holds, std::move(launched));
+    registry().add(kernel, program, holds, launched_of(*program, kernel));
   } catch (...) {
     down().clReleaseKernel(kernel);
     throw;
   }
   if (holds) down().clRetainProgram(program->handle);
   return kernel;
+}
+
+// True where the driver tells the names of the program's kernels, and this is none of them.
+bool has_no_kernel(cl_program program, const std::string& name) {
+  cl_int error = CL_SUCCESS;
+  const std::string names = cl::text(error, [&](std::size_t size, char* to, std::size_t* size_ret) {
+    return down().clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, size, to, size_ret);
+  });
+  const std::string list = std::string(names.c_str()) + ";";
+  return error == CL_SUCCESS && list.size() > 1 && (";" + list).find(";" + name + ";") == std::string::npos;
 }
 
 // True for failures that may be due to the baked program.
@@ -61,7 +78,7 @@ cl_kernel calls::CreateKernel(cl_program handle, const char* name, cl_int* error
     const std::shared_ptr<const Baked> baked = program->served();
     cl_program from = baked ? baked->program : handle;
     cl_kernel kernel = down().clCreateKernel(from, name, &error);
-    if (!kernel && baked && may_be_baking(error)) {
+    if (!kernel && baked && name && may_be_baking(error) && !has_no_kernel(from, name)) {
       from = source_of(*program, "the baked program has no kernel " + std::string(name));
       if (from) kernel = down().clCreateKernel(from, name, &error);
     }

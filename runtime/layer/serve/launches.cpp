@@ -20,9 +20,9 @@ std::uint64_t shape_of(cl_uint dimensions, const std::size_t* offset, const std:
 
 void note(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, const std::size_t* offset,
           const std::size_t* global, const std::size_t* local) {
-  if (dimensions == 0 || dimensions > 3) return;
-  const std::shared_ptr<Launched> launched = registry().is_new(kernel, shape_of(dimensions, offset, global, local));
-  if (launched) learn_launch(*launched->program, launched->name, queue, dimensions, offset, global, local);
+  if (dimensions == 0 || dimensions > 3 || !learns()) return;
+  const std::optional<Kernel> known = registry().is_new(kernel, shape_of(dimensions, offset, global, local));
+  if (known) learn_launch(*known->program, known->launched->name, queue, dimensions, offset, global, local);
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 #include "serve/learning.hpp"
 
-#include <clbake/added_options.hpp>
 #include <clbake/learn_request.hpp>
 #include <clbake/platform.hpp>
 
@@ -11,7 +10,8 @@
 #include "serve/catalogue.hpp"
 #include "settings.hpp"
 
-#include <algorithm>
+#include <pthread.h>
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -26,7 +26,7 @@ using learn::SeenLaunch;
 // A program as the learner knows it.
 struct Lesson {
   ContentDigest digest{};
-  ProgramText text;
+  std::string options;
   bool is_compiled = false;  // by the driver: the overlay has nothing of it
 };
 
@@ -52,21 +52,17 @@ bool lacks(const OverlayProgram& program, const SeenLaunch& launch) {
 std::optional<Lesson> lesson_of(Program& program, cl_device_id device, const SeenLaunch* launch) {
   Lesson lesson;
   const std::lock_guard<std::mutex> lock(program.mutex);
-  if (program.is_specialized) return std::nullopt;
+  if (program.is_specialized) return std::nullopt;  // the learner's would have other constants
   const DeviceBuild* const served = program.baked ? program.baked->find(device) : nullptr;
   if (served) {
     if (!launch || !served->overlay || !lacks(*served->overlay, *launch)) return std::nullopt;
     lesson.digest = served->overlay->digest;
     return lesson;
   }
-  lesson.text = program.text;
-  lesson.is_compiled = true;
-  if (!program.text.parts.empty()) return lesson;
-  const auto& builds = program.built_by_driver;
-  const auto build = std::find_if(builds.rbegin(), builds.rend(), [&](const auto& b) { return b.device == device; });
-  if (build == builds.rend()) return std::nullopt;
-  lesson.text.options = build->options;
-  return lesson;
+  for (const DeviceBuild& build : program.built_by_driver) {
+    if (build.device == device && build.digest) return Lesson{*build.digest, build.options, true};
+  }
+  return std::nullopt;
 }
 
 std::string build_log_of(cl_program program, cl_device_id device) {
@@ -110,7 +106,9 @@ void send(const Lesson& lesson, const Program& program, cl_device_id device, con
   request.target = *target;
   request.digest = lesson.digest;
   if (first) {
-    request.program = encode(lesson.text);
+    ProgramText text = program.text;
+    text.options = lesson.options;
+    request.program = encode(text);
     request.log = build_log_of(program.handle, device);
   }
   if (launch) request.launches.push_back(*launch);
@@ -119,20 +117,12 @@ void send(const Lesson& lesson, const Program& program, cl_device_id device, con
 }
 
 void learn(Program& program, cl_device_id device, const SeenLaunch* launch) {
-  if (!no_added_options()) return;  // the log has said why it is compiled
-  std::optional<Lesson> lesson = lesson_of(program, device, launch);
-  if (!lesson) return;
-  if (lesson->is_compiled) {
-    const Result<ContentDigest> digest = content_digest(lesson->text);
-    if (!digest) return;  // the log has said why it is compiled
-    lesson->digest = *digest;
-  }
-  send(*lesson, program, device, launch);
+  const std::optional<Lesson> lesson = lesson_of(program, device, launch);
+  if (lesson) send(*lesson, program, device, launch);
 }
 
 std::vector<cl_device_id> built_devices(Program& program) {
   const std::lock_guard<std::mutex> lock(program.mutex);
-  if (program.compilation) return program.compilation->devices;
   std::vector<cl_device_id> devices;
   for (const DeviceBuild& build : program.built_by_driver) devices.push_back(build.device);
   return devices;
@@ -141,12 +131,14 @@ std::vector<cl_device_id> built_devices(Program& program) {
 }  // namespace
 
 bool learns() {
+  // A child that the program forked learns nothing: locks of threads that do not exist there may stay.
+  static std::atomic<bool> is_fork{false};
   static const bool yes = [] {
     if (settings().learn != Learn::on || settings().overlay.empty()) return false;
     if (settings().learner.empty()) log("nothing is learned: the clbake command, CLBAKE_LEARNER, is not found");
-    return !settings().learner.empty();
+    return !settings().learner.empty() && pthread_atfork(nullptr, nullptr, [] { is_fork = true; }) == 0;
   }();
-  return yes;
+  return yes && !is_fork;
 }
 
 void learn_program(Program& program) noexcept {

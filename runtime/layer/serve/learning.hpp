@@ -8,7 +8,7 @@
 
 namespace clbake::layer::serve {
 
-// True when the settings ask for learning, and there is a learner.
+// True when the settings ask for learning, there is a learner, and the process is no fork of one that called this.
 bool learns();
 
 // Tells the learner of a program that the driver has built, whether it is ever launched or not: the next process builds

@@ -47,17 +47,17 @@ std::optional<ProgramText> linked_text(cl_uint count, const cl_program* programs
 std::shared_ptr<Program> add_linked(cl_program handle, cl_context context, const ProgramText& text,
                                     const std::vector<cl_device_id>& devices) {
   auto program = std::make_shared<Program>(handle, context, text);
-  program->compilation = std::make_shared<Compilation>(Compilation{text, devices, false});  // a library's, if it is one
+  // A library's, if it is one.
+  program->compilation = std::make_shared<Compilation>(Compilation{text, text.options, devices, false});
   registry().add(program);
   return program;
 }
 
 // A baked program for the whole link, built; null on a miss.
-std::shared_ptr<Baked> baked_link(cl_context context, const ProgramText& text,
-                                  const std::vector<cl_device_id>& devices) {
-  std::vector<DeviceBuild> builds;
-  for (const cl_device_id device : devices) builds.push_back({device, text.options, {}, {}, nullptr});
-  const Result<Loaded> loaded = load_baked(context, text, std::move(builds));
+std::shared_ptr<Baked> baked_link(cl_context context, const ProgramText& text, const std::vector<cl_device_id>& devices,
+                                  const Result<ContentDigest>& digest) {
+  const Result<Loaded> loaded =
+      digest ? load_baked(context, builds_for(devices, text.options, digest)) : digest.status();
   const Status status = loaded ? build_baked(*loaded) : loaded.status();
   if (!status) return log_miss(text, status), nullptr;
   log_served(text, *loaded);
@@ -82,10 +82,12 @@ cl_int calls::CompileProgram(cl_program handle, cl_uint count, const cl_device_i
     std::optional<ProgramText> part = part_of(*program, options, header_count, headers, names);
     if (!part || program->specialized()) return set_compilation(*program, nullptr), as_without_layer();
 
-    const Result<ContentDigest> digest = content_digest(*part);
+    Result<ProgramText> whole = self_contained(*part);
+    const Result<ContentDigest> digest = whole ? digest_of(*whole) : whole.status();
     auto compilation = std::make_shared<Compilation>();
-    compilation->text = std::move(*part);
-    compilation->devices = devices ? std::vector<cl_device_id>(devices, devices + count) : devices_of(handle);
+    compilation->options = part->options;
+    compilation->text = std::move(whole ? *whole : *part);
+    compilation->devices = devices ? std::vector<cl_device_id>(devices, devices + count) : devices_of(program->context);
     compilation->deferred = digest && !compilation->devices.empty() &&
                             std::all_of(compilation->devices.begin(), compilation->devices.end(),
                                         [&](cl_device_id device) { return is_baked_part(*digest, device); });
@@ -106,8 +108,10 @@ cl_program calls::LinkProgram(cl_context context, cl_uint count, const cl_device
     if (valid) text = linked_text(program_count, programs, options);
     const std::vector<cl_device_id> on =
         devices ? std::vector<cl_device_id>(devices, devices + count) : devices_of(context);
-    if (text && !text->parts.empty() && !makes_library(options)) {
-      if (const std::shared_ptr<Baked> baked = baked_link(context, *text, on)) {
+    const bool is_program = text && !text->parts.empty() && !makes_library(options);
+    const Result<ContentDigest> digest = is_program ? digest_of(*text) : Status(Code::not_found, "");
+    if (is_program) {
+      if (const std::shared_ptr<Baked> baked = baked_link(context, *text, on, digest)) {
         baked->is_the_applications = true;
         const cl_program handle = baked->program;
         add_linked(handle, context, *text, on)->baked = baked;
@@ -125,7 +129,8 @@ cl_program calls::LinkProgram(cl_context context, cl_uint count, const cl_device
         down().clLinkProgram(context, count, devices, options, program_count, programs, notify, data, &error);
     if (linked && text) {
       const std::shared_ptr<Program> program = add_linked(linked, context, *text, on);
-      if (error == CL_SUCCESS && !notify && !makes_library(options)) learn_program(*program);
+      if (is_program) program->built_by_driver = builds_for(on, text->options, digest);
+      if (error == CL_SUCCESS && !notify) learn_program(*program);
     }
     if (linked && !text) registry().forget(linked);
     return linked;

@@ -8,6 +8,8 @@
 #include "opencl/cl.hpp"
 #include "serve/pocl_memory.hpp"
 
+#include <algorithm>
+
 namespace clbake::layer::serve {
 namespace {
 
@@ -86,7 +88,43 @@ std::shared_ptr<const OverlayProgram> overlay_program(const ContentDigest& diges
   return program;
 }
 
+cl_build_status status_of(const Baked& baked, cl_device_id device) {
+  cl_build_status status = CL_BUILD_NONE;
+  static_cast<void>(
+      down().clGetProgramBuildInfo(baked.program, device, CL_PROGRAM_BUILD_STATUS, sizeof status, &status, nullptr));
+  return status;
+}
+
+// `failed`: for each binary, as far as the driver says. A program's only binary fails with it.
+Status rejected(const Loaded& loaded, cl_int error, const std::vector<bool>& failed) {
+  if (error == CL_SUCCESS) error = CL_BUILD_PROGRAM_FAILURE;  // which some drivers keep to themselves
+  const Status why = opencl_status("the driver rejects the baked program", error);
+  if (why.code() == Code::out_of_memory) return why;  // says nothing of the program
+  const bool blames_binary = error == CL_INVALID_BINARY || error == CL_BUILD_PROGRAM_FAILURE;
+  for (std::size_t i = 0; i < failed.size(); ++i) {
+    const DeviceBuild& build = loaded.baked->builds[i];
+    if (failed[i] || (failed.size() == 1 && blames_binary))
+      reject_binary(*build.digest, build.device, loaded.binaries[i]);
+  }
+  return {Code::driver_rejected, why.message(), error};
+}
+
+// Empty where a build from source has to answer.
+std::vector<cache::Bytes> read_binaries(const Baked& baked) {
+  std::vector<cache::Bytes> found;
+  for (const DeviceBuild& build : baked.builds) {
+    Result<BakedBinary> binary = find_binary(*build.digest, build.device);
+    if (!binary || is_slim_poclbin(binary->program)) return {};
+    found.push_back(std::move(binary->program));
+  }
+  return found;
+}
+
 }  // namespace
+
+bool has(const std::vector<cl_device_id>& devices, cl_device_id device) {
+  return std::find(devices.begin(), devices.end(), device) != devices.end();
+}
 
 std::vector<cl_device_id> devices_of(cl_program program) {
   return devices(program, down().clGetProgramInfo, CL_PROGRAM_DEVICES);
@@ -105,23 +143,28 @@ std::string description_of(const ProgramText& text) {
   return joined({"program ", name, " (", size, ", options '", text.options, "')"});
 }
 
-Result<Loaded> load_baked(cl_context context, ProgramText text, std::vector<DeviceBuild> builds) {
+Result<ContentDigest> digest_of(const ProgramText& text) {
   if (Status seen = no_added_options(); !seen) return seen;
+  return content_digest(text);
+}
+
+std::vector<DeviceBuild> builds_for(const std::vector<cl_device_id>& devices, const std::string& options,
+                                    const Result<ContentDigest>& digest) {
+  std::vector<DeviceBuild> builds;
+  for (const cl_device_id device : devices) {
+    builds.push_back({device, options, digest ? std::optional<ContentDigest>(*digest) : std::nullopt, {}, nullptr});
+  }
+  return builds;
+}
+
+Result<Loaded> load_baked(cl_context context, std::vector<DeviceBuild> builds) {
   Loaded loaded;
   std::vector<cache::Bytes> bytes;
   std::vector<const unsigned char*> pointers;
   std::vector<std::size_t> sizes;
   std::vector<cl_device_id> on;
   for (DeviceBuild& build : builds) {
-    if (loaded.parts.empty() || build.options != text.options) {
-      text.options = build.options;
-      const Result<ContentDigest> digest = content_digest(text);
-      if (!digest) return digest.status();
-      loaded.parts.push_back({*digest, {}});
-    } else {
-      loaded.parts.push_back({loaded.parts.back().digest, {}});
-    }
-    Result<BakedBinary> binary = find_binary(loaded.parts.back().digest, build.device);
+    Result<BakedBinary> binary = find_binary(*build.digest, build.device);
     if (!binary) return binary.status();
     place_in_memory(binary->program, binary->checksum);
     bytes.push_back(std::move(binary->program));
@@ -129,9 +172,8 @@ Result<Loaded> load_baked(cl_context context, ProgramText text, std::vector<Devi
     sizes.push_back(bytes.back().size());
     on.push_back(build.device);
     build.log = binary->proof.log;
-    build.digest = loaded.parts.back().digest;
-    build.overlay = overlay_program(loaded.parts.back().digest, *binary);
-    loaded.parts.back().binary = std::move(*binary);
+    build.overlay = overlay_program(*build.digest, *binary);
+    loaded.binaries.push_back(std::move(*binary));
   }
   auto baked = std::make_shared<Baked>();
   std::vector<cl_int> statuses(on.size(), CL_SUCCESS);
@@ -140,28 +182,26 @@ Result<Loaded> load_baked(cl_context context, ProgramText text, std::vector<Devi
                                                     pointers.data(), statuses.data(), &error);
   baked->builds = std::move(builds);
   loaded.baked = std::move(baked);
+  std::vector<bool> failed;
   for (const cl_int status : statuses) {
+    failed.push_back(status != CL_SUCCESS);
     if (error == CL_SUCCESS) error = status;
   }
-  if (error != CL_SUCCESS || !loaded.baked->program) return rejected(loaded, error);
+  if (error != CL_SUCCESS || !loaded.baked->program) return rejected(loaded, error, failed);
   return loaded;
 }
 
 bool is_built(const Baked& baked) {
-  for (const DeviceBuild& build : baked.builds) {
-    cl_build_status status = CL_BUILD_NONE;
-    const cl_int error = down().clGetProgramBuildInfo(baked.program, build.device, CL_PROGRAM_BUILD_STATUS,
-                                                      sizeof status, &status, nullptr);
-    if (error != CL_SUCCESS || status != CL_BUILD_SUCCESS) return false;
-  }
-  return true;
+  return std::all_of(baked.builds.begin(), baked.builds.end(),
+                     [&](const DeviceBuild& build) { return status_of(baked, build.device) == CL_BUILD_SUCCESS; });
 }
 
 Status rejected(const Loaded& loaded, cl_int error) {
-  for (std::size_t i = 0; i < loaded.parts.size(); ++i) {
-    reject_binary(loaded.parts[i].digest, loaded.baked->builds[i].device, loaded.parts[i].binary);
+  std::vector<bool> failed;
+  for (const DeviceBuild& build : loaded.baked->builds) {
+    failed.push_back(status_of(*loaded.baked, build.device) != CL_BUILD_SUCCESS);
   }
-  return {Code::driver_rejected, "the driver rejects the baked program: " + opencl_error(error), error};
+  return rejected(loaded, error, failed);
 }
 
 cl_int build(const Baked& baked, void(CL_CALLBACK* notify)(cl_program, void*), void* data) {
@@ -189,15 +229,8 @@ cl_int build_source(cl_program program, const std::vector<DeviceBuild>& builds) 
 
 const std::vector<cache::Bytes>* binaries_of(const Baked& baked) {
   const std::lock_guard<std::mutex> lock(baked.mutex);
-  if (!baked.binaries.empty()) return &baked.binaries;
-  std::vector<cache::Bytes> found;
-  for (const DeviceBuild& build : baked.builds) {
-    Result<BakedBinary> binary = find_binary(build.digest, build.device);
-    if (!binary) return nullptr;
-    found.push_back(std::move(binary->program));
-  }
-  baked.binaries = std::move(found);
-  return &baked.binaries;
+  if (!baked.binaries) baked.binaries = read_binaries(baked);
+  return baked.binaries->empty() ? nullptr : &*baked.binaries;
 }
 
 cl_program source_of(Program& program, const std::string& why) {
@@ -218,7 +251,7 @@ cl_program source_of(Program& program, const std::string& why) {
 }
 
 void log_served(const ProgramText& text, const Loaded& loaded) {
-  if (logs()) log(joined({description_of(text), " is from ", origin_of(loaded.parts.front().binary)}));
+  if (logs()) log(joined({description_of(text), " is from ", origin_of(loaded.binaries.front())}));
 }
 
 void log_miss(const ProgramText& text, const Status& why) {

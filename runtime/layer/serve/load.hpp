@@ -12,17 +12,20 @@ namespace clbake::layer::serve {
 
 // A program of binaries, and what to tell the catalogue if the driver rejects them.
 struct Loaded {
-  struct Part {
-    ContentDigest digest{};
-    BakedBinary binary;  // without its bytes, which the driver has
-  };
   std::shared_ptr<Baked> baked;
-  std::vector<Part> parts;  // one for each of its devices
+  std::vector<BakedBinary> binaries;  // one for each of its devices; without the bytes, which the driver has
 };
 
-// Makes the program, not built yet, if there is a binary for each of these devices and options; those of `text` do not
-// count. Fails with the miss.
-Result<Loaded> load_baked(cl_context context, ProgramText text, std::vector<DeviceBuild> builds);
+// The digest of what a driver would compile now. Fails like no_added_options and content_digest.
+Result<ContentDigest> digest_of(const ProgramText& text);
+
+// The wish to build a program, with its options, for these devices.
+std::vector<DeviceBuild> builds_for(const std::vector<cl_device_id>& devices, const std::string& options,
+                                    const Result<ContentDigest>& digest);
+
+// Makes the program, not built yet, if there is a binary for each of these devices, which have digests. Fails with the
+// miss.
+Result<Loaded> load_baked(cl_context context, std::vector<DeviceBuild> builds);
 
 // Builds it, with a callback or without.
 cl_int build(const Baked& baked, void(CL_CALLBACK* notify)(cl_program, void*) = nullptr, void* data = nullptr);
@@ -30,15 +33,18 @@ cl_int build(const Baked& baked, void(CL_CALLBACK* notify)(cl_program, void*) = 
 // True when the driver built the program for all of its devices.
 bool is_built(const Baked& baked);
 
-// Builds it and waits for that. Fails with driver_rejected; the binaries are not offered again then.
+// Builds it and waits for that. Fails like rejected().
 Status build_baked(const Loaded& loaded);
+
+// The failure of the program, which the driver could not build. A binary whose build failed is not offered again,
+// unless the driver has no memory. `error`: of the call that failed.
 Status rejected(const Loaded& loaded, cl_int error);
 
 // Has the driver compile the source of a program for these devices, each with its options.
 cl_int build_source(cl_program program, const std::vector<DeviceBuild>& builds);
 
-// The binaries that the program was made of, one for each of its devices; always the same. Null if they are gone. The
-// driver is not asked: PoCL ends the process if a program without bitcode is asked for its binary.
+// The binaries that the program was made of, one for each of its devices; always the same. Null if they are gone, and
+// for PoCL's without bitcode: PoCL ends the process that loads such a binary, without the layer, and asks for it again.
 const std::vector<cache::Bytes>* binaries_of(const Baked& baked);
 
 // The program that answers what the baked one cannot, built by the driver's compiler at the first call; null if that
@@ -48,7 +54,9 @@ cl_program source_of(Program& program, const std::string& why);
 // Has the driver compile what clCompileProgram deferred.
 cl_int compile_deferred(Program& program);
 
-// All devices of a program or context; empty if the handle is none.
+bool has(const std::vector<cl_device_id>& devices, cl_device_id device);
+
+// All devices of a program or context; empty if the handle is none. On PoCL, the parents of sub-devices.
 std::vector<cl_device_id> devices_of(cl_program program);
 std::vector<cl_device_id> devices_of(cl_context context);
 

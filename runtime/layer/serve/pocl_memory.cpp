@@ -32,13 +32,6 @@ constexpr char kInMemory = 'Y';
 constexpr std::uint64_t kMostPrograms = 512;
 constexpr std::chrono::hours kUnused{7 * 24};
 
-// True for a program of clbake's.
-bool is_ours(const cache::Bytes& program) {
-  return program.size() >= kPlaceAt + kPlaceBytes && std::equal(kMagic.begin(), kMagic.end(), program.begin()) &&
-         program[kPlaceAt] == static_cast<std::uint8_t>(kOnDisk) && program[kPlaceAt + 1] >= 'A' &&
-         program[kPlaceAt + 1] <= 'P';
-}
-
 bool is_in_memory(const std::string& path) {
   struct statfs info = {};
   return ::statfs(path.c_str(), &info) == 0 && info.f_type == TMPFS_MAGIC;
@@ -136,8 +129,14 @@ void place(cache::Bytes& program, std::uint64_t checksum) {
 
 }  // namespace
 
+bool is_slim_poclbin(const cache::Bytes& program) noexcept {
+  return program.size() >= kPlaceAt + kPlaceBytes && std::equal(kMagic.begin(), kMagic.end(), program.begin()) &&
+         program[kPlaceAt] == static_cast<std::uint8_t>(kOnDisk) && program[kPlaceAt + 1] >= 'A' &&
+         program[kPlaceAt + 1] <= 'P';
+}
+
 void place_in_memory(cache::Bytes& program, std::uint64_t checksum) noexcept {
-  if (!is_ours(program)) return;
+  if (!is_slim_poclbin(program)) return;
   try {
     place(program, checksum);
   } catch (...) {  // no memory for a path: the files go to the disk

@@ -16,4 +16,7 @@ namespace clbake::layer::serve {
 // that no two programs share a place. Any thread.
 void place_in_memory(cache::Bytes& program, std::uint64_t checksum) noexcept;
 
+// True for a program of PoCL's that clbake has taken the bitcode from.
+bool is_slim_poclbin(const cache::Bytes& program) noexcept;
+
 }  // namespace clbake::layer::serve

@@ -30,40 +30,6 @@ cl_program unknown(cl_program handle) {
   return handle;
 }
 
-// The function below, by which a program of this context is made of SPIR-V where OpenCL is older than 2.1.
-clCreateProgramWithILKHR_fn il_function_of(cl_context context) {
-  const std::vector<cl_device_id> devices = devices_of(context);
-  cl_platform_id platform = nullptr;
-  if (devices.empty() || !down().clGetExtensionFunctionAddressForPlatform ||
-      down().clGetDeviceInfo(devices.front(), CL_DEVICE_PLATFORM, sizeof platform, &platform, nullptr) != CL_SUCCESS) {
-    return nullptr;
-  }
-  return reinterpret_cast<clCreateProgramWithILKHR_fn>(
-      down().clGetExtensionFunctionAddressForPlatform(platform, "clCreateProgramWithILKHR"));
-}
-
-template <typename Create>
-cl_program create_with_il(Create create, cl_context context, const void* il, std::size_t length, cl_int& error) {
-  if (!create) return error = CL_INVALID_OPERATION, nullptr;
-  const cl_program handle = create(context, il, length, &error);
-  if (!handle) return handle;
-  ProgramText text;
-  text.il.assign(static_cast<const char*>(il), length);
-  add(handle, context, std::move(text));
-  return handle;
-}
-
-cl_program CL_API_CALL create_with_il_khr(cl_context context, const void* il, std::size_t length, cl_int* error_ret) {
-  return make(error_ret,
-              [&](cl_int& error) { return create_with_il(il_function_of(context), context, il, length, error); });
-}
-
-// The layer's function in the place of the driver's, if it has one of this name.
-void* extension(const char* name, void* of_the_driver) {
-  if (!of_the_driver || !name || std::strcmp(name, "clCreateProgramWithILKHR") != 0) return of_the_driver;
-  return reinterpret_cast<void*>(&create_with_il_khr);
-}
-
 // The references that the application's program would have, had it been built: without those that the layer took for
 // kernels, but with as many as kernels take in this driver.
 cl_int reference_count(const Program& program, const Baked& baked, const Answer& answer) {
@@ -81,13 +47,16 @@ cl_int reference_count(const Program& program, const Baked& baked, const Answer&
 
 // CL_PROGRAM_BINARIES and their sizes: one for each device of the program, for which the baked program may have none.
 cl_int binaries(Program& program, const Baked& baked, cl_program_info what, const Answer& answer) {
-  const std::vector<cache::Bytes>* const own = binaries_of(baked);
+  const std::vector<cl_device_id> devices = devices_of(program.handle);
+  const bool knows_all = std::all_of(baked.builds.begin(), baked.builds.end(),
+                                     [&](const DeviceBuild& build) { return has(devices, build.device); });
+  const std::vector<cache::Bytes>* const own = knows_all ? binaries_of(baked) : nullptr;
   const cl_program source = own ? nullptr : source_of(program, "its binaries are asked for");
   if (!own && !source) return CL_INVALID_PROGRAM_EXECUTABLE;
   if (!own) return down().clGetProgramInfo(source, what, answer.size, answer.value, answer.size_ret);
   static const cache::Bytes none;
   std::vector<const cache::Bytes*> all;
-  for (const cl_device_id device : devices_of(program.handle)) {
+  for (const cl_device_id device : devices) {
     const DeviceBuild* const build = baked.find(device);
     all.push_back(build ? &(*own)[static_cast<std::size_t>(build - baked.builds.data())] : &none);
   }
@@ -133,20 +102,15 @@ cl_int baked_build_info(cl_program baked, const DeviceBuild& build, cl_program_b
 }
 
 // The answer about a part that the driver has not compiled; false for a question that takes the driver.
-bool deferred_info(const Compilation& part, cl_program_build_info what, const Answer& answer, cl_int& result) {
+bool deferred_info(cl_program_build_info what, const Answer& answer, cl_int& result) {
   switch (what) {
     case CL_PROGRAM_BUILD_STATUS: result = answer.number<cl_build_status>(CL_BUILD_SUCCESS); return true;
-    case CL_PROGRAM_BUILD_OPTIONS: result = text(answer, part.text.options); return true;
     case CL_PROGRAM_BUILD_LOG: result = text(answer, {}); return true;
     case CL_PROGRAM_BINARY_TYPE:
       result = answer.number<cl_program_binary_type>(CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT);
       return true;
     default: return false;
   }
-}
-
-bool has(const std::vector<cl_device_id>& devices, cl_device_id device) {
-  return std::find(devices.begin(), devices.end(), device) != devices.end();
 }
 
 }  // namespace
@@ -161,11 +125,6 @@ cl_program calls::CreateProgramWithSource(cl_context context, cl_uint count, con
     add(handle, context, std::move(text));
     return handle;
   });
-}
-
-cl_program calls::CreateProgramWithIL(cl_context context, const void* il, std::size_t length, cl_int* error_ret) {
-  return make(error_ret,
-              [&](cl_int& error) { return create_with_il(down().clCreateProgramWithIL, context, il, length, error); });
 }
 
 cl_program calls::CreateProgramWithBinary(cl_context context, cl_uint count, const cl_device_id* devices,
@@ -213,8 +172,10 @@ cl_int calls::GetProgramBuildInfo(cl_program handle, cl_device_id device, cl_pro
       if (build) return baked_build_info(baked->program, *build, what, answer);
       const std::shared_ptr<const Compilation> part = program->part();
       cl_int result = CL_SUCCESS;
-      if (part && part->deferred && has(part->devices, device)) {
-        if (deferred_info(*part, what, answer, result)) return result;
+      const bool is_part = part && program->text.parts.empty() && has(part->devices, device);
+      if (is_part && what == CL_PROGRAM_BUILD_OPTIONS) return text(answer, part->options);
+      if (is_part && part->deferred) {
+        if (deferred_info(what, answer, result)) return result;
         compile_deferred(*program);
       }
     }
@@ -231,14 +192,6 @@ cl_int calls::SetProgramSpecializationConstant(cl_program handle, cl_uint id, st
     program->is_specialized = true;
   }
   return error;
-}
-
-void* calls::GetExtensionFunctionAddress(const char* name) {
-  return extension(name, down().clGetExtensionFunctionAddress(name));
-}
-
-void* calls::GetExtensionFunctionAddressForPlatform(cl_platform_id platform, const char* name) {
-  return extension(name, down().clGetExtensionFunctionAddressForPlatform(platform, name));
 }
 
 }  // namespace clbake::layer::serve

@@ -6,6 +6,13 @@
 #include <utility>
 
 namespace clbake::layer::serve {
+namespace {
+
+std::size_t slot_of(cl_kernel handle, std::size_t slots) {
+  return reinterpret_cast<std::uintptr_t>(handle) / alignof(std::max_align_t) % slots;
+}
+
+}  // namespace
 
 Baked::~Baked() {
   if (program && !is_the_applications) down().clReleaseProgram(program);
@@ -51,7 +58,7 @@ void Registry::add(cl_kernel handle, const std::shared_ptr<Program>& program, bo
                    std::shared_ptr<Launched> launched) {
   Kernel stale;
   const std::unique_lock<std::shared_mutex> lock(mutex_);
-  generation_.fetch_add(1, std::memory_order_relaxed);
+  generations_[slot_of(handle, generations_.size())].fetch_add(1, std::memory_order_relaxed);
   Kernel& kernel = kernels_[handle];
   stale = std::exchange(kernel, {program, holds, 1, std::move(launched)});
   ++program->kernels;
@@ -100,29 +107,29 @@ std::unique_ptr<Kernel> Registry::release(cl_kernel handle) {
   return last;
 }
 
-std::shared_ptr<Launched> Registry::is_new(cl_kernel kernel, std::uint64_t shape) const {
+std::optional<Kernel> Registry::is_new(cl_kernel kernel, std::uint64_t shape) const {
   // Launches that this thread made lately, so that most need no lock. A new kernel may have the handle of an old one.
   struct Recent {
     cl_kernel kernel;
     std::uint64_t shape;
     std::uint64_t generation;
   };
-  constexpr std::size_t kRecent = 64;
-  static thread_local Recent all_recent[kRecent];
-  Recent& recent = all_recent[reinterpret_cast<std::uintptr_t>(kernel) / alignof(std::max_align_t) % kRecent];
-  const std::uint64_t generation = generation_.load(std::memory_order_relaxed);
-  if (recent.kernel == kernel && recent.shape == shape && recent.generation == generation) return nullptr;
+  static thread_local std::array<Recent, std::tuple_size_v<decltype(generations_)>> all_recent;
+  const std::size_t slot = slot_of(kernel, all_recent.size());
+  Recent& recent = all_recent[slot];
+  const std::uint64_t generation = generations_[slot].load(std::memory_order_relaxed);
+  if (recent.kernel == kernel && recent.shape == shape && recent.generation == generation) return std::nullopt;
   recent = {kernel, shape, generation};
 
-  std::shared_ptr<Launched> launched;
+  Kernel known;
   {
     const std::shared_lock<std::shared_mutex> lock(mutex_);
     const auto found = kernels_.find(kernel);
-    if (found != kernels_.end()) launched = found->second.launched;
+    if (found != kernels_.end()) known = found->second;
   }
-  if (!launched) return nullptr;
-  const std::lock_guard<std::mutex> lock(launched->mutex);
-  return launched->shapes.insert(shape).second ? launched : nullptr;
+  if (!known.launched) return std::nullopt;
+  const std::lock_guard<std::mutex> lock(known.launched->mutex);
+  return known.launched->shapes.insert(shape).second ? std::optional<Kernel>(known) : std::nullopt;
 }
 
 Registry::Counts Registry::counts(const Program& program) const {

@@ -5,10 +5,13 @@
 
 #include <CL/cl.h>
 
+#include <array>
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <shared_mutex>
 #include <string>
@@ -29,8 +32,8 @@ struct OverlayProgram {
 struct DeviceBuild {
   cl_device_id device = nullptr;
   std::string options;                            // that the application built with
+  std::optional<ContentDigest> digest;            // of the program with these options; none where it cannot be told
   std::string log;                                // that the driver's compiler wrote when the program was baked
-  ContentDigest digest{};                         // of the program
   std::shared_ptr<const OverlayProgram> overlay;  // null where nothing can be learned
 };
 
@@ -42,10 +45,11 @@ struct Baked {
   ~Baked();  // releases the program, unless it is the application's own
 
   cl_program program = nullptr;
-  bool is_the_applications = false;            // of clLinkProgram: its handle is this program
-  std::vector<DeviceBuild> builds;             // one for each of its devices
-  mutable std::mutex mutex;                    // guards `binaries`
-  mutable std::vector<cache::Bytes> binaries;  // one for each of its devices, once the application asks for them
+  bool is_the_applications = false;  // of clLinkProgram: its handle is this program
+  std::vector<DeviceBuild> builds;   // one for each of its devices
+  mutable std::mutex mutex;          // guards `binaries`
+  // One for each of its devices, once the application asks for them. Empty: a build from source answers.
+  mutable std::optional<std::vector<cache::Bytes>> binaries;
 
   const DeviceBuild* find(cl_device_id device) const {
     for (const DeviceBuild& build : builds) {
@@ -57,9 +61,17 @@ struct Baked {
 
 // A compilation of clCompileProgram.
 struct Compilation {
-  ProgramText text;  // what the compiler saw: options and headers, too
+  ProgramText text;     // what the compiler saw, with the files that it could include, as they may change
+  std::string options;  // as the application gave them
   std::vector<cl_device_id> devices;
   bool deferred = false;  // the driver has not compiled it
+};
+
+// The kinds of launches of a kernel that were seen.
+struct Launched {
+  std::string name;  // of the kernel
+  std::mutex mutex;  // guards `shapes`
+  std::set<std::uint64_t> shapes;
 };
 
 // A program by the application's handle, which stays the driver's.
@@ -78,7 +90,8 @@ struct Program {
   std::shared_ptr<const Baked> baked;
   std::shared_ptr<const Compilation> compilation;
   bool is_specialized = false;               // by clSetProgramSpecializationConstant
-  std::vector<DeviceBuild> built_by_driver;  // the handle's, at the application's calls
+  std::vector<DeviceBuild> built_by_driver;  // the handle's, at the application's calls; one for each device
+  std::map<std::string, std::shared_ptr<Launched>> launched;  // of the last build, by the names of kernels
 
   std::mutex source_mutex;      // held while the driver builds what the bundle's program cannot answer
   cl_program source = nullptr;  // built from source for that: the handle, or a second link; owned if it is the latter
@@ -100,14 +113,6 @@ struct Program {
     const std::lock_guard<std::mutex> lock(mutex);
     return compilation;
   }
-};
-
-// The kinds of launches of a kernel that were seen.
-struct Launched {
-  std::shared_ptr<Program> program;
-  std::string name;  // of the kernel
-  std::mutex mutex;  // guards `shapes`
-  std::set<std::uint64_t> shapes;
 };
 
 struct Kernel {
@@ -137,8 +142,8 @@ class Registry {
   // The kernel, if that was its last reference; what is to be released next is the caller's.
   std::unique_ptr<Kernel> release(cl_kernel handle);
 
-  // The kernel's launches, if this kind of them was not seen before; `shape` is a number of that kind.
-  std::shared_ptr<Launched> is_new(cl_kernel kernel, std::uint64_t shape) const;
+  // The kernel, if this kind of launches of it was not seen before; `shape` is a number of that kind.
+  std::optional<Kernel> is_new(cl_kernel kernel, std::uint64_t shape) const;
 
   struct Counts {
     unsigned kernels = 0;
@@ -152,7 +157,8 @@ class Registry {
   mutable std::shared_mutex mutex_;
   std::unordered_map<cl_program, std::shared_ptr<Program>> programs_;
   std::unordered_map<cl_kernel, Kernel> kernels_;
-  std::atomic<std::uint64_t> generation_{1};  // grows with each kernel that is added
+  // Each counts the kernels that are added with some handles.
+  std::array<std::atomic<std::uint64_t>, 64> generations_{};
 };
 
 // The only one of the process; never destroyed, as programs call OpenCL until their very end.

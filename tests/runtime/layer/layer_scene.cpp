@@ -14,6 +14,13 @@
 namespace clbake::test {
 namespace {
 
+// As clGetDeviceGlobalVariablePointerINTEL: every variable is the program itself.
+cl_int variable_pointer(cl_device_id /*device*/, cl_program program, const char* /*name*/, std::size_t* /*size*/,
+                        void** pointer) {
+  *pointer = program;
+  return CL_SUCCESS;
+}
+
 // The loader's table above the fake driver. `launches`: kernels run, and need their arguments; else every launch
 // succeeds.
 cl_icd_dispatch fake_table(bool launches) {
@@ -22,8 +29,9 @@ cl_icd_dispatch fake_table(bool launches) {
   FAKE_OPENCL_FUNCTIONS(FILL)
 #undef FILL
   table.clGetExtensionFunctionAddressForPlatform = [](cl_platform_id, const char* name) -> void* {
-    return std::strcmp(name, "clCreateProgramWithILKHR") == 0 ? reinterpret_cast<void*>(&clCreateProgramWithIL)
-                                                              : nullptr;
+    if (std::strcmp(name, "clCreateProgramWithILKHR") == 0) return reinterpret_cast<void*>(&clCreateProgramWithIL);
+    const bool is_variable = std::strcmp(name, "clGetDeviceGlobalVariablePointerINTEL") == 0;
+    return is_variable ? reinterpret_cast<void*>(&variable_pointer) : nullptr;
   };
   if (launches) return table;
   table.clEnqueueNDRangeKernel = [](cl_command_queue, cl_kernel, cl_uint, const std::size_t*, const std::size_t*,

@@ -3,6 +3,8 @@
 
 #include <clbake/overlay_directory.hpp>
 
+#include <sys/wait.h>
+#include <unistd.h>
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -135,6 +137,37 @@ BOOST_AUTO_TEST_CASE(NothingIsToldOfWhatOptionsOfTheEnvironmentChange) {
     scene.cl().clReleaseProgram(program);
   }
   check_nothing_is_left();
+}
+
+BOOST_AUTO_TEST_CASE(ABuildThatFailsLeavesTheOneBefore) {
+  const Place place;
+  const LayerScene scene(place.environment());
+  const cl_program program = scene.build(kSource, "", {scene.device});
+  fake::fail(fake::Function::clBuildProgram, 0, CL_INVALID_BUILD_OPTIONS);
+  BOOST_TEST(scene.cl().clBuildProgram(program, 1, &scene.device, "-DSPLIT_K=2", nullptr, nullptr) ==
+             CL_INVALID_BUILD_OPTIONS);
+  const cl_kernel kernel = scene.kernel(program);
+  launch(scene, kernel, 8);
+  const std::vector<std::string> requests = place.requests(2);
+  BOOST_REQUIRE(requests.size() == 2U);
+  BOOST_TEST(requests[1] == "\n" + fs::current_path().string() + "\nclbake_gemm 8 1 1");
+  release(scene, program, kernel);
+}
+
+BOOST_AUTO_TEST_CASE(AForkOfTheProgramTellsNothing) {
+  const Place place;
+  const LayerScene scene(place.environment());
+  const pid_t child = fork();
+  if (child == 0) {
+    launch(scene, scene.kernel(scene.build(kSource, "")), 8);
+    _exit(0);
+  }
+  int status = 1;
+  BOOST_REQUIRE(waitpid(child, &status, 0) == child);
+  BOOST_TEST(status == 0);
+  BOOST_TEST(place.noted("start-").empty());
+  scene.cl().clReleaseProgram(scene.build(kSource, "", {scene.device}));
+  BOOST_TEST(place.requests(1).size() == 1U);
 }
 
 BOOST_AUTO_TEST_CASE(NothingIsToldOfWhatABundleServes) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <fstream>
 #include <sstream>
 #include <thread>
 
@@ -167,7 +168,7 @@ BOOST_AUTO_TEST_CASE(AProgramSeesWhatItWouldSeeWithoutTheLayer) {
   {
     const Served served;
     with = Transcript(&served.scene.cl()).of_a_program(served.scene);
-    BOOST_TEST(fake::compilations() == 2U);  // for the kernel that there is not, on two devices
+    BOOST_TEST(fake::compilations() == 0U);  // not even for the kernel that there is not
   }
   check_nothing_is_left();
   std::istringstream left(with), right(without);
@@ -206,13 +207,21 @@ BOOST_AUTO_TEST_CASE(TheCallbackHearsOfTheApplicationsProgram) {
       const Served served;
       const LayerScene& scene = served.scene;
       fake::set_reports_in_threads(in_thread);
-      std::atomic<cl_program> heard{nullptr};
+      struct Heard {
+        const LayerScene& scene;
+        std::atomic<cl_program> program{nullptr};
+      } heard{scene};
       const cl_program program = scene.create(kSource);
-      const auto notify = [](cl_program of, void* data) { *static_cast<std::atomic<cl_program>*>(data) = of; };
+      // The application may have released the program, which it can still use here.
+      const auto notify = [](cl_program of, void* data) {
+        auto& to = *static_cast<Heard*>(data);
+        to.scene.cl().clReleaseKernel(to.scene.kernel(of));
+        to.program = of;
+      };
       BOOST_TEST(scene.cl().clBuildProgram(program, 0, nullptr, kOptions, notify, &heard) == CL_SUCCESS);
       scene.cl().clReleaseProgram(program);  // the driver keeps it until it has reported
       fake::finish_reports();
-      BOOST_TEST(heard == program);
+      BOOST_TEST(heard.program == program);
       BOOST_TEST(fake::compilations() == 0U);
     }
     check_nothing_is_left();
@@ -258,6 +267,79 @@ BOOST_AUTO_TEST_CASE(ARejectedProgramIsCompiled) {
       check_nothing_is_left();
     }
   }
+}
+
+// A driver may report a build that has failed.
+BOOST_AUTO_TEST_CASE(AProgramThatIsReportedUnbuiltIsCompiled) {
+  {
+    const Served served;
+    const LayerScene& scene = served.scene;
+    std::atomic<int> heard{0};
+    const auto notify = [](cl_program, void* data) { ++*static_cast<std::atomic<int>*>(data); };
+    const cl_program program = scene.create(kSource);
+    fake::fail(fake::Function::clGetProgramBuildInfo, 0, CL_INVALID_OPERATION);
+    BOOST_TEST(scene.cl().clBuildProgram(program, 0, nullptr, kOptions, notify, &heard) == CL_SUCCESS);
+    while (heard == 0 || scene.references(program) > 1) std::this_thread::yield();
+    BOOST_TEST(fake::compilations() == 2U);
+    scene.cl().clReleaseKernel(scene.kernel(program));
+    scene.cl().clReleaseProgram(program);
+  }
+  check_nothing_is_left();
+}
+
+BOOST_AUTO_TEST_CASE(ADriverWithoutMemoryRejectsNothing) {
+  using fake::Function;
+  for (const Function function : {Function::clCreateProgramWithBinary, Function::clBuildProgram}) {
+    for (const cl_int error : {CL_OUT_OF_RESOURCES, CL_OUT_OF_HOST_MEMORY}) {
+      {
+        const Served served;
+        const LayerScene& scene = served.scene;
+        fake::fail(function, 0, error);
+        scene.cl().clReleaseProgram(scene.build(kSource, kOptions));
+        fake::fail_nothing();
+        fake::forget_calls();
+        scene.cl().clReleaseProgram(scene.build(kSource, kOptions));
+        BOOST_TEST_INFO(fake::name(function) << ", " << error);
+        BOOST_TEST(fake::compilations() == 0U);
+      }
+      check_nothing_is_left();
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(OnlyTheDeviceThatRejectsItsBinaryGoesWithout) {
+  {
+    tests::TemporaryDirectory directory;
+    cache::Contents contents = contents_of({text_of(kSource, kOptions)}, {0, 1});
+    contents.entries[1].program.push_back('!');
+    write_contents(directory.file("app.clbake"), contents);
+    const LayerScene scene({{"CLBAKE_BUNDLE", directory.file("app.clbake")}});
+    scene.cl().clReleaseProgram(scene.build(kSource, kOptions));
+    fake::forget_calls();
+    scene.cl().clReleaseProgram(scene.build(kSource, kOptions, {scene.device}));
+    BOOST_TEST(fake::compilations() == 0U);
+    scene.cl().clReleaseProgram(scene.build(kSource, kOptions, {scene.other_device}));
+    BOOST_TEST(fake::calls(fake::Function::clCreateProgramWithBinary) == 1U);  // not offered again
+  }
+  check_nothing_is_left();
+}
+
+BOOST_AUTO_TEST_CASE(ExtensionsGetTheProgramThatTheDriverBuilt) {
+  {
+    const Served served;
+    const LayerScene& scene = served.scene;
+    using Variable = cl_int(cl_device_id, cl_program, const char*, std::size_t*, void**);
+    auto* const variable = reinterpret_cast<Variable*>(
+        scene.cl().clGetExtensionFunctionAddressForPlatform(nullptr, "clGetDeviceGlobalVariablePointerINTEL"));
+    for (const bool hit : {true, false}) {
+      const cl_program program = scene.build(kSource, hit ? kOptions : "-DSPLIT_K=3");
+      void* pointer = nullptr;
+      BOOST_TEST(variable(scene.device, program, "v", nullptr, &pointer) == CL_SUCCESS);
+      BOOST_TEST((pointer == program) != hit);
+      scene.cl().clReleaseProgram(program);
+    }
+  }
+  check_nothing_is_left();
 }
 
 BOOST_AUTO_TEST_CASE(ArgumentsOfKernelsAreAnsweredFromTheSource) {
@@ -339,6 +421,40 @@ BOOST_AUTO_TEST_CASE(LinkedProgramsAreServed) {
       for (const cl_program each : {one, two, program}) cl.clReleaseProgram(each);
       cl.clReleaseKernel(kernel);
     }
+  }
+  check_nothing_is_left();
+}
+
+// Parts that are compiled later are what they were when the application compiled them.
+BOOST_AUTO_TEST_CASE(APartIsCompiledFromTheFilesOfItsTime) {
+  {
+    tests::TemporaryDirectory directory;
+    const auto write = [&](const std::string& text) { std::ofstream(directory.file("a.h")) << text; };
+    write("#define EARLY");
+    const std::string source = "#include \"a.h\"", options = "-DSPLIT_K=2 -I " + directory.path;
+    ProgramText linked;
+    linked.parts = {text_of(source, options)};
+    write_bundle(directory.file("app.clbake"), {linked}, {0, 1});
+    const LayerScene scene({{"CLBAKE_BUNDLE", directory.file("app.clbake")}});
+    const cl_icd_dispatch& cl = scene.cl();
+    for (const bool hit : {true, false}) {
+      write("#define EARLY");
+      std::string seen;
+      fake::set_witness([&](const std::string& bytes) { seen += bytes; });
+      const cl_program part = scene.create(source);
+      BOOST_TEST(cl.clCompileProgram(part, 0, nullptr, options.c_str(), 0, nullptr, nullptr, nullptr, nullptr) ==
+                 CL_SUCCESS);
+      write("#define LATE");
+      cl_int error = CL_SUCCESS;
+      const cl_program program =
+          cl.clLinkProgram(scene.context, 0, nullptr, hit ? "" : "-DOTHER", 1, &part, nullptr, nullptr, &error);
+      BOOST_TEST(error == CL_SUCCESS);
+      BOOST_TEST(fake::compilations() == (hit ? 0U : 2U));
+      BOOST_TEST(has(seen, "EARLY") == !hit);
+      BOOST_TEST(scene.build_text(part, CL_PROGRAM_BUILD_OPTIONS) == options);
+      for (const cl_program each : {part, program}) cl.clReleaseProgram(each);
+    }
+    fake::set_witness(nullptr);
   }
   check_nothing_is_left();
 }

@@ -60,7 +60,7 @@ static cl_program plain(cl_context context, int callback) {
   return program;
 }
 
-/* Questions of the program about itself; its binary makes it again. */
+/* Questions of the program about itself; its binary makes it again, which has a binary, too. */
 static void ask(cl_context context, cl_device_id device, cl_program program, cl_kernel kernel) {
   size_t size = 0, kernels = 0;
   cl_uint references = 0, arguments = 0;
@@ -73,6 +73,7 @@ static void ask(cl_context context, cl_device_id device, cl_program program, cl_
       clCreateProgramWithBinary(context, 1, &device, &size, (const unsigned char**)&binary, NULL, &status);
   CHECK(status);
   CHECK(clBuildProgram(again, 0, NULL, "", NULL, NULL));
+  CHECK(clGetProgramInfo(again, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL));
   CHECK(clReleaseProgram(again));
   free(binary);
   CHECK(clGetProgramInfo(program, CL_PROGRAM_NUM_KERNELS, sizeof kernels, &kernels, NULL));
