@@ -6,6 +6,7 @@
 #include "down.hpp"
 #include "log.hpp"
 #include "opencl/cl.hpp"
+#include "program/build_text.hpp"
 #include "serve/pocl_memory.hpp"
 
 #include <algorithm>
@@ -20,62 +21,6 @@ std::vector<cl_device_id> devices(Object object, Get get, What what) {
   std::vector<cl_device_id> all(bytes / sizeof(cl_device_id));
   if (get(object, what, bytes, all.data(), nullptr) != CL_SUCCESS) return {};
   return all;
-}
-
-std::vector<const char*> pointers_of(const std::vector<std::string>& texts) {
-  std::vector<const char*> pointers;
-  for (const std::string& text : texts) pointers.push_back(text.data());
-  return pointers;
-}
-
-// A program of the text's source or SPIR-V; null if the driver makes none.
-cl::Program create(cl_context context, const ProgramText& text) {
-  cl_int error = CL_SUCCESS;
-  if (!text.il.empty()) {
-    const auto create_il = down().clCreateProgramWithIL;
-    return cl::Program(create_il ? create_il(context, text.il.data(), text.il.size(), &error) : nullptr);
-  }
-  std::vector<const char*> sources = pointers_of(text.sources);
-  std::vector<std::size_t> lengths;
-  for (const std::string& source : text.sources) lengths.push_back(source.size());
-  return cl::Program(down().clCreateProgramWithSource(context, static_cast<cl_uint>(sources.size()), sources.data(),
-                                                      lengths.data(), &error));
-}
-
-// Compiles a program that was made of the text.
-cl_int compile(cl_context context, cl_program program, const ProgramText& text,
-               const std::vector<cl_device_id>& devices) {
-  std::vector<cl::Program> owned;
-  std::vector<cl_program> headers;
-  std::vector<const char*> names;
-  for (const ProgramText::Header& header : text.headers) {
-    ProgramText alone;
-    alone.sources = {header.text};
-    owned.push_back(create(context, alone));
-    headers.push_back(owned.back()());
-    names.push_back(header.name.c_str());
-  }
-  const bool none = headers.empty();
-  return down().clCompileProgram(program, static_cast<cl_uint>(devices.size()), devices.data(), text.options.c_str(),
-                                 static_cast<cl_uint>(headers.size()), none ? nullptr : headers.data(),
-                                 none ? nullptr : names.data(), nullptr, nullptr);
-}
-
-// The program of clLinkProgram anew; of a part that was linked itself, too.
-cl::Program link(cl_context context, const ProgramText& text, const std::vector<cl_device_id>& devices) {
-  std::vector<cl::Program> owned;
-  std::vector<cl_program> parts;
-  for (const ProgramText& part : text.parts) {
-    const bool linked = !part.parts.empty();
-    owned.push_back(linked ? link(context, part, devices) : create(context, part));
-    if (!owned.back()()) return {};
-    if (!linked && compile(context, owned.back()(), part, devices) != CL_SUCCESS) return {};
-    parts.push_back(owned.back()());
-  }
-  cl_int error = CL_SUCCESS;
-  return cl::Program(down().clLinkProgram(context, static_cast<cl_uint>(devices.size()), devices.data(),
-                                          text.options.c_str(), static_cast<cl_uint>(parts.size()), parts.data(),
-                                          nullptr, nullptr, &error));
 }
 
 std::shared_ptr<const OverlayProgram> overlay_program(const ContentDigest& digest, const BakedBinary& binary) {
@@ -245,9 +190,9 @@ cl_program source_of(Program& program, const std::string& why) {
   }
   std::vector<cl_device_id> on;
   for (const DeviceBuild& build : baked->builds) on.push_back(build.device);
-  const cl::Program linked = link(program.context, program.text, on);
-  if (linked()) down().clRetainProgram(linked());
-  return program.source = linked();
+  const auto linked = TextBuilder(program.context, on).make(program.text, program.text.options, false);
+  if (linked) down().clRetainProgram((*linked)());
+  return program.source = linked ? (*linked)() : nullptr;
 }
 
 void log_served(const ProgramText& text, const Loaded& loaded) {
@@ -266,12 +211,13 @@ cl_int compile_deferred(Program& program) {
     wanted = program.compilation;
   }
   if (!wanted || !wanted->deferred) return CL_SUCCESS;
-  const cl_int error = compile(program.context, program.handle, wanted->text, wanted->devices);
+  const Status compiled = TextBuilder(program.context, wanted->devices)
+                              .compile(cl::Program(program.handle, true), wanted->text, wanted->text.options);
   auto done = std::make_shared<Compilation>(*wanted);
   done->deferred = false;
   const std::lock_guard<std::mutex> fields(program.mutex);
   program.compilation = std::move(done);
-  return error;
+  return compiled ? CL_SUCCESS : compiled.opencl_code();
 }
 
 }  // namespace clbake::layer::serve
