@@ -14,8 +14,8 @@ namespace clbake::cache::test {
 // Frozen: the golden file of version 1.0 holds it.
 Contents small_contents();
 
-// An application's programs: one with a trial and a build log, one that is linked, whose launches nobody knows. Frozen: a
-// golden file holds them.
+// An application's programs: one with a trial and a build log, one that is linked, whose launches nobody knows. Frozen:
+// a golden file holds them.
 Contents program_contents();
 
 // Programs of 600 bytes of three variants for four drivers of one device; those of one variant differ in a few bytes.

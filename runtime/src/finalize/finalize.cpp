@@ -47,9 +47,8 @@ Result<cache::Bytes> query_binary(cl_program program) {
 // The versions whose containers slim_poclbin is known to slim.
 bool known_version(const Target& target) {
   constexpr const char* known[] = {"PoCL 3.1", "PoCL 6.0", "PoCL 7.1"};
-  return std::any_of(std::begin(known), std::end(known), [&](const char* version) {
-    return target.platform_version.find(version) != std::string::npos;
-  });
+  return std::any_of(std::begin(known), std::end(known),
+                     [&](const char* version) { return target.platform_version.find(version) != std::string::npos; });
 }
 
 bool one_item_groups(const cache::Variant& variant) {
