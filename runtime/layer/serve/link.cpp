@@ -1,5 +1,6 @@
 // clCompileProgram and clLinkProgram: a part of a baked program is not compiled unless a link misses.
 #include "down.hpp"
+#include "log.hpp"
 #include "serve/calls.hpp"
 #include "serve/learning.hpp"
 #include "serve/load.hpp"
@@ -80,7 +81,11 @@ cl_int calls::CompileProgram(cl_program handle, cl_uint count, const cl_device_i
     // Kernels of the baked program are kernels of this one, which must not be compiled again.
     if (registry().counts(*program).holds > 0) return CL_INVALID_OPERATION;
     std::optional<ProgramText> part = part_of(*program, options, header_count, headers, names);
-    if (!part || program->specialized()) return set_compilation(*program, nullptr), as_without_layer();
+    if (!part || program->specialized()) {
+      log_miss(program->text, {Code::not_found, part ? "it has specialization constants" : "a header is not known"});
+      set_compilation(*program, nullptr);
+      return as_without_layer();
+    }
 
     Result<ProgramText> whole = self_contained(*part);
     const Result<ContentDigest> digest = whole ? digest_of(*whole) : whole.status();
@@ -106,6 +111,7 @@ cl_program calls::LinkProgram(cl_context context, cl_uint count, const cl_device
     const bool valid = programs && (count == 0) == (devices == nullptr) && (notify || !data);
     std::optional<ProgramText> text;
     if (valid) text = linked_text(program_count, programs, options);
+    if (valid && !text) log("a linked program is left to the driver: a part of it was not compiled from a known text");
     const std::vector<cl_device_id> on =
         devices ? std::vector<cl_device_id>(devices, devices + count) : devices_of(context);
     const bool is_program = text && !text->parts.empty() && !makes_library(options);

@@ -30,6 +30,7 @@ constexpr char kOnDisk = 'Z';
 constexpr char kInMemory = 'Y';
 
 constexpr std::uint64_t kMostPrograms = 512;
+constexpr std::uint64_t kInodes = 10000;  // more than a program takes
 constexpr std::chrono::hours kUnused{7 * 24};
 
 bool is_in_memory(const std::string& path) {
@@ -90,7 +91,8 @@ bool has_room(const std::string& memory, std::uint64_t bytes) {
   struct statvfs info = {};
   if (::statvfs(memory.c_str(), &info) != 0 || (info.f_flag & ST_NOEXEC) != 0) return false;
   const std::uint64_t left = std::uint64_t{info.f_bavail} * info.f_frsize, all = info.f_blocks * info.f_frsize;
-  return left >= all / 2 + 4 * bytes && info.f_favail > 10000 && programs_in(memory) < kMostPrograms;
+  const bool has_inodes = info.f_files == 0 || info.f_favail > kInodes;  // 0: without limit
+  return left >= all / 2 + 4 * bytes && has_inodes && programs_in(memory) < kMostPrograms;
 }
 
 // The directory in memory; empty if there is none with room.
