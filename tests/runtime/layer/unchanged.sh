@@ -43,6 +43,13 @@ CLBAKE_BUNDLE="$work/app.clbake" CLBAKE_LOG="$work/log" LD_PRELOAD=$preload "$ho
   fail "fails where a plugin loads OpenCL"
 check "a plugin"
 
+# PoCL ends a process that cannot write its files: they go to the disk where memory is short.
+if unshare -rm true 2> "$work/none"; then
+  unshare -rm sh -c 'mount -t tmpfs -o size=16k none /dev/shm && exec "$@"' - \
+    "$clbake" run-with "$work/app.clbake" --log "$work/log" -- "$unchanged" > "$work/out" || fail "fails in a full memory"
+  check "a full memory"
+fi
+
 layer=$(dirname "$preload")/libclbake-layer.so
 mkdir "$work/app"
 cp "$unchanged" "$work/app/program"
