@@ -40,21 +40,24 @@ TYPES(, "")  // generic
 #define ATOMIC_64(space, type, name)                                                             \
   FUNCTION type atom_##name(volatile space type* p, type value) { return raw_##name(p, value); } \
   FUNCTION type atomic_##name(volatile space type* p, type value) { return raw_##name(p, value); }
-#define ATOMICS_64(space, type)                                                                                    \
-  ATOMIC_64(space, type, add)                                                                                      \
-  ATOMIC_64(space, type, sub) ATOMIC_64(space, type, xchg) ATOMIC_64(space, type, min) ATOMIC_64(space, type, max) \
-      ATOMIC_64(space, type, and) ATOMIC_64(space, type, or) ATOMIC_64(space, type, xor) FUNCTION type             \
-      atom_inc(volatile space type* p) {                                                                           \
-    return raw_add(p, (type)1);                                                                                    \
-  }                                                                                                                \
-  FUNCTION type atom_dec(volatile space type* p) { return raw_add(p, (type)-1); }                                  \
-  FUNCTION type atomic_inc(volatile space type* p) { return raw_add(p, (type)1); }                                 \
-  FUNCTION type atomic_dec(volatile space type* p) { return raw_add(p, (type)-1); }                                \
-  FUNCTION type atom_cmpxchg(volatile space type* p, type expected, type value) {                                  \
-    return raw_cmpxchg(p, expected, value);                                                                        \
-  }                                                                                                                \
-  FUNCTION type atomic_cmpxchg(volatile space type* p, type expected, type value) {                                \
-    return raw_cmpxchg(p, expected, value);                                                                        \
+#define ATOMICS_64(space, type)                                                                              \
+  ATOMIC_64(space, type, add)                                                                                \
+  ATOMIC_64(space, type, sub)                                                                                \
+  ATOMIC_64(space, type, xchg)                                                                               \
+  ATOMIC_64(space, type, min)                                                                                \
+  ATOMIC_64(space, type, max)                                                                                \
+  ATOMIC_64(space, type, and) ATOMIC_64(space, type, or) ATOMIC_64(space, type, xor) FUNCTION type atom_inc( \
+      volatile space type* p) {                                                                              \
+    return raw_add(p, (type)1);                                                                              \
+  }                                                                                                          \
+  FUNCTION type atom_dec(volatile space type* p) { return raw_add(p, (type)-1); }                            \
+  FUNCTION type atomic_inc(volatile space type* p) { return raw_add(p, (type)1); }                           \
+  FUNCTION type atomic_dec(volatile space type* p) { return raw_add(p, (type)-1); }                          \
+  FUNCTION type atom_cmpxchg(volatile space type* p, type expected, type value) {                            \
+    return raw_cmpxchg(p, expected, value);                                                                  \
+  }                                                                                                          \
+  FUNCTION type atomic_cmpxchg(volatile space type* p, type expected, type value) {                          \
+    return raw_cmpxchg(p, expected, value);                                                                  \
   }
 ATOMICS_64(global, long)
 ATOMICS_64(global, ulong)

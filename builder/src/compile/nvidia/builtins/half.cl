@@ -22,14 +22,18 @@
   FOR_VECTORS(TERNARY_VECTOR, name)
 
 UNARY(acos)
-UNARY(acosh) UNARY(acospi) UNARY(asin) UNARY(asinh) UNARY(asinpi) UNARY(atan) UNARY(atanh) UNARY(atanpi) UNARY(cbrt)
-    UNARY(ceil) UNARY(cos) UNARY(cosh) UNARY(cospi) UNARY(degrees) UNARY(erf) UNARY(erfc) UNARY(exp) UNARY(exp10)
-        UNARY(exp2) UNARY(expm1) UNARY(fabs) UNARY(floor) UNARY(lgamma) UNARY(log) UNARY(log10) UNARY(log1p) UNARY(log2)
-            UNARY(logb) UNARY(radians) UNARY(rint) UNARY(round) UNARY(rsqrt) UNARY(sign) UNARY(sin) UNARY(sinh)
-                UNARY(sinpi) UNARY(sqrt) UNARY(tan) UNARY(tanh) UNARY(tanpi) UNARY(tgamma) UNARY(trunc) BINARY(atan2)
-                    BINARY(atan2pi) BINARY(copysign) BINARY(fdim) BINARY(fmax) BINARY(fmin) BINARY(fmod) BINARY(hypot)
-                        BINARY(max) BINARY(maxmag) BINARY(min) BINARY(minmag) BINARY(pow) BINARY(powr) BINARY(remainder)
-                            BINARY(step) TERNARY(clamp) TERNARY(fma) TERNARY(mad) TERNARY(mix) TERNARY(smoothstep)
+UNARY(acosh)
+UNARY(acospi)
+UNARY(asin)
+UNARY(asinh)
+UNARY(asinpi) UNARY(atan) UNARY(atanh) UNARY(atanpi) UNARY(cbrt) UNARY(ceil) UNARY(cos) UNARY(cosh) UNARY(cospi)
+    UNARY(degrees) UNARY(erf) UNARY(erfc) UNARY(exp) UNARY(exp10) UNARY(exp2) UNARY(expm1) UNARY(fabs) UNARY(floor)
+        UNARY(lgamma) UNARY(log) UNARY(log10) UNARY(log1p) UNARY(log2) UNARY(logb) UNARY(radians) UNARY(rint)
+            UNARY(round) UNARY(rsqrt) UNARY(sign) UNARY(sin) UNARY(sinh) UNARY(sinpi) UNARY(sqrt) UNARY(tan) UNARY(tanh)
+                UNARY(tanpi) UNARY(tgamma) UNARY(trunc) BINARY(atan2) BINARY(atan2pi) BINARY(copysign) BINARY(fdim)
+                    BINARY(fmax) BINARY(fmin) BINARY(fmod) BINARY(hypot) BINARY(max) BINARY(maxmag) BINARY(min)
+                        BINARY(minmag) BINARY(pow) BINARY(powr) BINARY(remainder) BINARY(step) TERNARY(clamp)
+                            TERNARY(fma) TERNARY(mad) TERNARY(mix) TERNARY(smoothstep)
 #define WITH_SCALARS(n, unused)                                                                  \
   FUNCTION half##n fmax(half##n x, half y) { return fmax(x, (half##n)y); }                       \
   FUNCTION half##n fmin(half##n x, half y) { return fmin(x, (half##n)y); }                       \
@@ -64,8 +68,11 @@ UNARY(acosh) UNARY(acospi) UNARY(asin) UNARY(asinh) UNARY(asinpi) UNARY(atan) UN
   return isfinite(x) && fabs((float)x) >= 0x1p-14f;
 }
 COMPARE(isequal)
-COMPARE(isnotequal) COMPARE(isgreater) COMPARE(isgreaterequal) COMPARE(isless) COMPARE(islessequal)
-    COMPARE(islessgreater) COMPARE(isordered) COMPARE(isunordered)
+COMPARE(isnotequal)
+COMPARE(isgreater)
+COMPARE(isgreaterequal)
+COMPARE(isless)
+COMPARE(islessequal) COMPARE(islessgreater) COMPARE(isordered) COMPARE(isunordered)
 #define SELECT(n, unused)                                                         \
   FUNCTION half##n select(half##n x, half##n y, short##n c) {                     \
     return as_half##n(select(as_short##n(x), as_short##n(y), c));                 \
@@ -76,14 +83,14 @@ COMPARE(isnotequal) COMPARE(isgreater) COMPARE(isgreaterequal) COMPARE(isless) C
   FUNCTION half##n bitselect(half##n x, half##n y, half##n c) {                   \
     return as_half##n(bitselect(as_short##n(x), as_short##n(y), as_short##n(c))); \
   }
-        SELECT(, ) FOR_VECTORS(SELECT, )
+    SELECT(, ) FOR_VECTORS(SELECT, )
 
 #define GEOMETRY(n)                                                                                         \
   FUNCTION half dot(half##n x, half##n y) { return (half)dot(TO(float, n, x), TO(float, n, y)); }           \
   FUNCTION half length(half##n x) { return (half)length(TO(float, n, x)); }                                 \
   FUNCTION half distance(half##n x, half##n y) { return (half)distance(TO(float, n, x), TO(float, n, y)); } \
   FUNCTION half##n normalize(half##n x) { return TO(half, n, normalize(TO(float, n, x))); }
-            GEOMETRY(2) GEOMETRY(3) GEOMETRY(4) FUNCTION half dot(half x, half y) {
+        GEOMETRY(2) GEOMETRY(3) GEOMETRY(4) FUNCTION half dot(half x, half y) {
   return x * y;
 }
 FUNCTION half3 cross(half3 x, half3 y) { return TO(half, 3, cross(TO(float, 3, x), TO(float, 3, y))); }
@@ -113,10 +120,10 @@ FUNCTION half4 cross(half4 x, half4 y) { return TO(half, 4, cross(TO(float, 4, x
 #define NEAREST_TO_HALF(type, how)                            \
   FUNCTION half convert_half##how(type x) { return (half)x; } \
   FOR_VECTORS(NEAREST_TO_HALF_VECTOR, type, how)
-#define TO_HALF(type)                                                                             \
-  NEAREST_TO_HALF(type, )                                                                         \
-  NEAREST_TO_HALF(type, _rte) ROUNDED_TO_HALF(type, _rtz, "rz") ROUNDED_TO_HALF(type, _rtp, "rp") \
-      ROUNDED_TO_HALF(type, _rtn, "rm")
+#define TO_HALF(type)         \
+  NEAREST_TO_HALF(type, )     \
+  NEAREST_TO_HALF(type, _rte) \
+  ROUNDED_TO_HALF(type, _rtz, "rz") ROUNDED_TO_HALF(type, _rtp, "rp") ROUNDED_TO_HALF(type, _rtn, "rm")
 #define ROUNDINGS(type, how) \
   FROM_HALF(type, how)       \
   FROM_HALF(type, how##_rte) FROM_HALF(type, how##_rtz) FROM_HALF(type, how##_rtp) FROM_HALF(type, how##_rtn)
@@ -133,8 +140,9 @@ NEAREST_TO_HALF(half, )
 #define STORES_HALF(type, space, how)                                                                       \
   FUNCTION void vstore_half##how(type x, size_t i, space half* p) { p[i] = convert_half##how(x); }          \
   STORES_HALVES(2, type, space, how)                                                                        \
-  STORES_HALVES(4, type, space, how) STORES_HALVES(8, type, space, how) STORES_HALVES(16, type, space, how) \
-      FUNCTION void vstore_half3##how(type##3 x, size_t i, space half* p) {                                 \
+  STORES_HALVES(4, type, space, how)                                                                        \
+  STORES_HALVES(8, type, space, how)                                                                        \
+  STORES_HALVES(16, type, space, how) FUNCTION void vstore_half3##how(type##3 x, size_t i, space half* p) { \
     for (int k = 0; k < 3; ++k) p[3 * i + k] = convert_half##how(x[k]);                                     \
   }                                                                                                         \
   FUNCTION void vstorea_half3##how(type##3 x, size_t i, space half* p) {                                    \
@@ -150,8 +158,11 @@ NEAREST_TO_HALF(half, )
 #define STORES_ROUNDED(type, space) \
   STORES_HALF(type, space, _rtz) STORES_HALF(type, space, _rtp) STORES_HALF(type, space, _rtn)
 STORES_ROUNDED(float, global)
-STORES_ROUNDED(float, local) STORES_ROUNDED(float, ) STORES_ROUNDED(double, global) STORES_ROUNDED(double, local)
-    STORES_ROUNDED(double, )
+STORES_ROUNDED(float, local)
+STORES_ROUNDED(float, )
+STORES_ROUNDED(double, global)
+STORES_ROUNDED(double, local)
+STORES_ROUNDED(double, )
 
 // Vectors of halves in memory; libclc has those of global and local memory.
 #define LOADS_HALF(n, space)                                 \
@@ -164,4 +175,4 @@ STORES_ROUNDED(float, local) STORES_ROUNDED(float, ) STORES_ROUNDED(double, glob
   LOADS_HALF(n, ) LOADS_HALF(n, constant) FUNCTION void vstore##n(half##n x, size_t i, half* p) { \
     for (int k = 0; k < n; ++k) p[n * i + k] = x[k];                                              \
   }
-        FOR_VECTORS(VECTORS_OF_HALF, )
+    FOR_VECTORS(VECTORS_OF_HALF, )

@@ -52,11 +52,13 @@ FOR_PIXELS(READS, 2d_array, "a2d", "f32", float4, "{%8, %6, %7, %7}", "f"(p.x), 
 FOR_PIXELS(READS_PLAIN, 2d_array, "a2d", "s32", int4, "{%8, %6, %7, %7}", "r"(p.x), "r"(p.y), LAYER(p.z))
 
 HALVES(read_only, 1d, int)
-HALVES(read_only, 1d_buffer, int) HALVES(read_only, 2d, int2) HALVES(read_only, 3d, int4)
-    HALVES(read_only, 1d_array, int2) HALVES(read_only, 2d_array, int4) SAMPLED_HALVES(1d, int) SAMPLED_HALVES(2d, int2)
-        SAMPLED_HALVES(3d, int4) SAMPLED_HALVES(1d_array, int2) SAMPLED_HALVES(2d_array, int4) SAMPLED_HALVES(1d, float)
-            SAMPLED_HALVES(2d, float2) SAMPLED_HALVES(3d, float4) SAMPLED_HALVES(1d_array, float2)
-                SAMPLED_HALVES(2d_array, float4)
+HALVES(read_only, 1d_buffer, int)
+HALVES(read_only, 2d, int2)
+HALVES(read_only, 3d, int4)
+HALVES(read_only, 1d_array, int2)
+HALVES(read_only, 2d_array, int4) SAMPLED_HALVES(1d, int) SAMPLED_HALVES(2d, int2) SAMPLED_HALVES(3d, int4)
+    SAMPLED_HALVES(1d_array, int2) SAMPLED_HALVES(2d_array, int4) SAMPLED_HALVES(1d, float) SAMPLED_HALVES(2d, float2)
+        SAMPLED_HALVES(3d, float4) SAMPLED_HALVES(1d_array, float2) SAMPLED_HALVES(2d_array, float4)
 
     // A surface holds its channels in the order of memory.
     FUNCTION int4 in_memory(int4 pixel, int order) {

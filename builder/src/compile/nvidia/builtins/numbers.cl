@@ -4,10 +4,10 @@
     const type##n below = ~x & (x - (type)1); /* the zeros, and nothing above them */ \
     return popcount(below);                                                           \
   }
-#define COUNT_ZEROS(type)                                                                         \
-  COUNT_ZEROS_OF(, type)                                                                          \
-  COUNT_ZEROS_OF(2, type) COUNT_ZEROS_OF(3, type) COUNT_ZEROS_OF(4, type) COUNT_ZEROS_OF(8, type) \
-      COUNT_ZEROS_OF(16, type)
+#define COUNT_ZEROS(type) \
+  COUNT_ZEROS_OF(, type)  \
+  COUNT_ZEROS_OF(2, type) \
+  COUNT_ZEROS_OF(3, type) COUNT_ZEROS_OF(4, type) COUNT_ZEROS_OF(8, type) COUNT_ZEROS_OF(16, type)
 COUNT_ZEROS(char)
 COUNT_ZEROS(uchar)
 COUNT_ZEROS(short)
@@ -35,12 +35,13 @@ MAD_HI(ulong)
     return smoothstep((double##n)low, (double##n)high, x);              \
   }
 SMOOTH(2)
-SMOOTH(3) SMOOTH(4) SMOOTH(8) SMOOTH(16)
+SMOOTH(3)
+SMOOTH(4)
+SMOOTH(8)
+SMOOTH(16)
 
-    // libclc's ldexp has no denormal results.
-    FUNCTION float ldexp(float x, int n) {
-  return (float)(x * as_double((ulong)(1023 + clamp(n, -400, 400)) << 52));
-}
+// libclc's ldexp has no denormal results.
+FUNCTION float ldexp(float x, int n) { return (float)(x * as_double((ulong)(1023 + clamp(n, -400, 400)) << 52)); }
 #define SCALE(n)                                                                                             \
   FUNCTION float##n ldexp(float##n x, int##n e) { return (float##n)(ldexp(x.lo, e.lo), ldexp(x.hi, e.hi)); } \
   FUNCTION float##n ldexp(float##n x, int e) { return ldexp(x, (int##n)e); }

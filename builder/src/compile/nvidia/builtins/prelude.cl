@@ -71,11 +71,11 @@ int vprintf(ulong format, const void* arguments);
 ulong CLBAKE_FUNCTION clbake_printed(constant const char*);  // the generic address of a string
 #define CLBAKE_PRINTED(given, passed) \
   static inline passed CLBAKE_FUNCTION clbake_printed(given value) { return (passed)value; }
-#define CLBAKE_PRINTED_ALL(type, passed)                                                             \
-  CLBAKE_PRINTED(type, passed)                                                                       \
-  CLBAKE_PRINTED(type##2, type##2)                                                                   \
-  CLBAKE_PRINTED(type##3, type##3) CLBAKE_PRINTED(type##4, type##4) CLBAKE_PRINTED(type##8, type##8) \
-      CLBAKE_PRINTED(type##16, type##16)
+#define CLBAKE_PRINTED_ALL(type, passed) \
+  CLBAKE_PRINTED(type, passed)           \
+  CLBAKE_PRINTED(type##2, type##2)       \
+  CLBAKE_PRINTED(type##3, type##3)       \
+  CLBAKE_PRINTED(type##4, type##4) CLBAKE_PRINTED(type##8, type##8) CLBAKE_PRINTED(type##16, type##16)
 CLBAKE_PRINTED_ALL(char, int)
 CLBAKE_PRINTED_ALL(uchar, int)
 CLBAKE_PRINTED_ALL(short, int)
