@@ -24,8 +24,7 @@ FUNCTION void work_group_barrier(cl_mem_fence_flags flags) { work_group_barrier(
 FUNCTION uint sub_group_vote(int predicate) {  // a bit for each work-item
   uint votes;
   __asm__ volatile("{ .reg .pred p; setp.ne.s32 p, %1, 0; vote.sync.ballot.b32 %0, p, -1; }"
-                   : "=r"(votes)
-                   : "r"(predicate));
+                   : "=r"(votes) : "r"(predicate));
   return votes;
 }
 FUNCTION int sub_group_any(int predicate) { return sub_group_vote(predicate) != 0; }
@@ -40,9 +39,9 @@ FUNCTION uint sub_group_shuffle(uint value, uint from) {
 }
 #define SHUFFLE_BY_32(type, to, back) \
   FUNCTION type sub_group_shuffle(type value, uint from) { return back(sub_group_shuffle(to(value), from)); }
-#define SHUFFLE_BY_64(type, to, back)                                                                       \
-  FUNCTION type sub_group_shuffle(type value, uint from) {                                                  \
-    const uint2 halves = as_uint2(to(value));                                                               \
+#define SHUFFLE_BY_64(type, to, back)                                                                      \
+  FUNCTION type sub_group_shuffle(type value, uint from) {                                                 \
+    const uint2 halves = as_uint2(to(value));                                                              \
     return back(as_ulong((uint2)(sub_group_shuffle(halves.lo, from), sub_group_shuffle(halves.hi, from)))); \
   }
 SHUFFLE_BY_32(int, (uint), (int))
@@ -58,16 +57,16 @@ FUNCTION half sub_group_shuffle(half value, uint from) {
   return as_half((ushort)sub_group_shuffle((uint)as_ushort(value), from));
 }
 
-#define SHUFFLES(type)                                                    \
-  FUNCTION type sub_group_shuffle_xor(type value, uint mask) {            \
-    return sub_group_shuffle(value, get_sub_group_local_id() ^ mask);     \
-  }                                                                       \
-  FUNCTION type sub_group_shuffle_up(type value, uint distance) {         \
-    return sub_group_shuffle(value, get_sub_group_local_id() - distance); \
-  }                                                                       \
-  FUNCTION type sub_group_shuffle_down(type value, uint distance) {       \
-    return sub_group_shuffle(value, get_sub_group_local_id() + distance); \
-  }                                                                       \
+#define SHUFFLES(type)                                                                    \
+  FUNCTION type sub_group_shuffle_xor(type value, uint mask) {                            \
+    return sub_group_shuffle(value, get_sub_group_local_id() ^ mask);                     \
+  }                                                                                       \
+  FUNCTION type sub_group_shuffle_up(type value, uint distance) {                         \
+    return sub_group_shuffle(value, get_sub_group_local_id() - distance);                 \
+  }                                                                                       \
+  FUNCTION type sub_group_shuffle_down(type value, uint distance) {                       \
+    return sub_group_shuffle(value, get_sub_group_local_id() + distance);                 \
+  }                                                                                       \
   FUNCTION type sub_group_broadcast(type value, uint from) { return sub_group_shuffle(value, from); }
 
 // Local memory for one value of each of 32 sub-groups and one more. OpenCL C has no variable of a function there.
@@ -78,67 +77,67 @@ FUNCTION local ulong* work_group_store(void) {
 }
 
 // The steps double the distance; a last sub-group that is not full has fewer work-items.
-#define SCANS(type, name, identity, combined)                                                   \
-  FUNCTION type name##_of(type a, type b) { return combined; }                                  \
-  FUNCTION type sub_group_scan_inclusive_##name(type value) {                                   \
-    const uint self = get_sub_group_local_id();                                                 \
-    for (uint distance = 1; distance < 32; distance *= 2) {                                     \
-      const type other = sub_group_shuffle(value, self - distance);                             \
-      if (self >= distance) value = name##_of(other, value);                                    \
-    }                                                                                           \
-    return value;                                                                               \
-  }                                                                                             \
-  FUNCTION type sub_group_scan_exclusive_##name(type value) {                                   \
-    const uint self = get_sub_group_local_id();                                                 \
-    const type before = sub_group_shuffle(sub_group_scan_inclusive_##name(value), self - 1);    \
-    return self == 0 ? (type)(identity) : before;                                               \
-  }                                                                                             \
-  FUNCTION type sub_group_reduce_##name(type value) {                                           \
-    return sub_group_shuffle(sub_group_scan_inclusive_##name(value), get_sub_group_size() - 1); \
-  }                                                                                             \
-  /* The sums of the sub-groups before this one, and with `all` of all. */                      \
-  FUNCTION type work_group_##name##_before(type sum, bool all) {                                \
-    local type* const sums = (local type*)work_group_store();                                   \
-    barrier(CLK_LOCAL_MEM_FENCE);                                                               \
-    if (get_sub_group_local_id() == 0) sums[get_sub_group_id()] = sum;                          \
-    barrier(CLK_LOCAL_MEM_FENCE);                                                               \
-    const uint end = all ? get_num_sub_groups() : get_sub_group_id();                           \
-    type result = (type)(identity);                                                             \
-    for (uint i = 0; i < end; ++i) result = name##_of(result, sums[i]);                         \
-    barrier(CLK_LOCAL_MEM_FENCE);                                                               \
-    return result;                                                                              \
-  }                                                                                             \
-  FUNCTION type work_group_reduce_##name(type value) {                                          \
-    return work_group_##name##_before(sub_group_reduce_##name(value), true);                    \
-  }                                                                                             \
-  FUNCTION type work_group_scan_inclusive_##name(type value) {                                  \
-    const type before = work_group_##name##_before(sub_group_reduce_##name(value), false);      \
-    return name##_of(before, sub_group_scan_inclusive_##name(value));                           \
-  }                                                                                             \
-  FUNCTION type work_group_scan_exclusive_##name(type value) {                                  \
-    const type before = work_group_##name##_before(sub_group_reduce_##name(value), false);      \
-    return name##_of(before, sub_group_scan_exclusive_##name(value));                           \
+#define SCANS(type, name, identity, combined)                                                            \
+  FUNCTION type name##_of(type a, type b) { return combined; }                                           \
+  FUNCTION type sub_group_scan_inclusive_##name(type value) {                                            \
+    const uint self = get_sub_group_local_id();                                                          \
+    for (uint distance = 1; distance < 32; distance *= 2) {                                              \
+      const type other = sub_group_shuffle(value, self - distance);                                      \
+      if (self >= distance) value = name##_of(other, value);                                             \
+    }                                                                                                    \
+    return value;                                                                                        \
+  }                                                                                                      \
+  FUNCTION type sub_group_scan_exclusive_##name(type value) {                                            \
+    const uint self = get_sub_group_local_id();                                                          \
+    const type before = sub_group_shuffle(sub_group_scan_inclusive_##name(value), self - 1);             \
+    return self == 0 ? (type)(identity) : before;                                                        \
+  }                                                                                                      \
+  FUNCTION type sub_group_reduce_##name(type value) {                                                    \
+    return sub_group_shuffle(sub_group_scan_inclusive_##name(value), get_sub_group_size() - 1);          \
+  }                                                                                                      \
+  /* The sums of the sub-groups before this one, and with `all` of all. */                                   \
+  FUNCTION type work_group_##name##_before(type sum, bool all) {                                         \
+    local type* const sums = (local type*)work_group_store();                                            \
+    barrier(CLK_LOCAL_MEM_FENCE);                                                                        \
+    if (get_sub_group_local_id() == 0) sums[get_sub_group_id()] = sum;                                   \
+    barrier(CLK_LOCAL_MEM_FENCE);                                                                        \
+    const uint end = all ? get_num_sub_groups() : get_sub_group_id();                                    \
+    type result = (type)(identity);                                                                      \
+    for (uint i = 0; i < end; ++i) result = name##_of(result, sums[i]);                                  \
+    barrier(CLK_LOCAL_MEM_FENCE);                                                                        \
+    return result;                                                                                       \
+  }                                                                                                      \
+  FUNCTION type work_group_reduce_##name(type value) {                                                   \
+    return work_group_##name##_before(sub_group_reduce_##name(value), true);                             \
+  }                                                                                                      \
+  FUNCTION type work_group_scan_inclusive_##name(type value) {                                           \
+    const type before = work_group_##name##_before(sub_group_reduce_##name(value), false);               \
+    return name##_of(before, sub_group_scan_inclusive_##name(value));                                    \
+  }                                                                                                      \
+  FUNCTION type work_group_scan_exclusive_##name(type value) {                                           \
+    const type before = work_group_##name##_before(sub_group_reduce_##name(value), false);               \
+    return name##_of(before, sub_group_scan_exclusive_##name(value));                                    \
   }
 
-#define GROUPS(type, least, greatest)                                                         \
-  SHUFFLES(type)                                                                              \
-  SCANS(type, add, 0, a + b)                                                                  \
-  SCANS(type, min, greatest, min(a, b))                                                       \
-  SCANS(type, max, least, max(a, b))                                                          \
-  FUNCTION type work_group_broadcast(type value, size_t x, size_t y, size_t z) {              \
-    local type* const store = (local type*)work_group_store();                                \
-    barrier(CLK_LOCAL_MEM_FENCE);                                                             \
-    if (get_local_id(0) == x && get_local_id(1) == y && get_local_id(2) == z) *store = value; \
-    barrier(CLK_LOCAL_MEM_FENCE);                                                             \
-    value = *store;                                                                           \
-    barrier(CLK_LOCAL_MEM_FENCE);                                                             \
-    return value;                                                                             \
-  }                                                                                           \
-  FUNCTION type work_group_broadcast(type value, size_t x, size_t y) {                        \
-    return work_group_broadcast(value, x, y, get_local_id(2));                                \
-  }                                                                                           \
-  FUNCTION type work_group_broadcast(type value, size_t x) {                                  \
-    return work_group_broadcast(value, x, get_local_id(1), get_local_id(2));                  \
+#define GROUPS(type, least, greatest)                                                                    \
+  SHUFFLES(type)                                                                                         \
+  SCANS(type, add, 0, a + b)                                                                             \
+  SCANS(type, min, greatest, min(a, b))                                                                  \
+  SCANS(type, max, least, max(a, b))                                                                     \
+  FUNCTION type work_group_broadcast(type value, size_t x, size_t y, size_t z) {                         \
+    local type* const store = (local type*)work_group_store();                                           \
+    barrier(CLK_LOCAL_MEM_FENCE);                                                                        \
+    if (get_local_id(0) == x && get_local_id(1) == y && get_local_id(2) == z) *store = value;            \
+    barrier(CLK_LOCAL_MEM_FENCE);                                                                        \
+    value = *store;                                                                                      \
+    barrier(CLK_LOCAL_MEM_FENCE);                                                                        \
+    return value;                                                                                        \
+  }                                                                                                      \
+  FUNCTION type work_group_broadcast(type value, size_t x, size_t y) {                                   \
+    return work_group_broadcast(value, x, y, get_local_id(2));                                           \
+  }                                                                                                      \
+  FUNCTION type work_group_broadcast(type value, size_t x) {                                             \
+    return work_group_broadcast(value, x, get_local_id(1), get_local_id(2));                             \
   }
 
 GROUPS(int, INT_MIN, INT_MAX)

@@ -1,5 +1,5 @@
-// Functions of work-items. libclc's know neither an offset nor that NVIDIA's driver launches a large range in parts;
-// the driver tells both in its "environment registers":
+// Functions of work-items. libclc's know neither an offset nor that NVIDIA's driver launches a large range in parts; the
+// driver tells both in its "environment registers":
 //   0 to 2  the first work-group of this part
 //   3 to 5  the offset of this part in work-items: that of the launch, and those of its first work-group
 //   6 to 8  the number of work-groups of the launch
@@ -16,11 +16,11 @@
       default: return otherwise;                \
     }                                           \
   }
-#define ENVIRONMENT(n)                                    \
-  ({                                                      \
-    int value;                                            \
+#define ENVIRONMENT(n)                                \
+  ({                                                  \
+    int value;                                        \
     __asm__("mov.b32 %0, %%envreg" #n ";" : "=r"(value)); \
-    value;                                                \
+    value;                                            \
   })
 
 FUNCTION uint get_work_dim(void) { return ENVIRONMENT(9); }
@@ -35,8 +35,7 @@ PER_DIMENSION(get_group_id, 0, __nvvm_read_ptx_sreg_ctaid_x() + ENVIRONMENT(0),
               __nvvm_read_ptx_sreg_ctaid_y() + ENVIRONMENT(1), __nvvm_read_ptx_sreg_ctaid_z() + ENVIRONMENT(2))
 
 // The driver's own width: products and sums are of 64 bits here, and of 32 where they are about the whole launch.
-#define IN_PART(d) \
-  (long)__nvvm_read_ptx_sreg_ntid_##d() * __nvvm_read_ptx_sreg_ctaid_##d() + __nvvm_read_ptx_sreg_tid_##d()
+#define IN_PART(d) (long)__nvvm_read_ptx_sreg_ntid_##d() * __nvvm_read_ptx_sreg_ctaid_##d() + __nvvm_read_ptx_sreg_tid_##d()
 PER_DIMENSION(get_global_id, 0, IN_PART(x) + ENVIRONMENT(3), IN_PART(y) + ENVIRONMENT(4), IN_PART(z) + ENVIRONMENT(5))
 PER_DIMENSION(get_global_size, 1, ENVIRONMENT(6) * __nvvm_read_ptx_sreg_ntid_x(),
               ENVIRONMENT(7) * __nvvm_read_ptx_sreg_ntid_y(), ENVIRONMENT(8) * __nvvm_read_ptx_sreg_ntid_z())
