@@ -45,7 +45,7 @@ check "a plugin"
 
 # PoCL ends a process that cannot write its files: they go to the disk where memory is short.
 if unshare -rm true 2> "$work/none"; then
-  unshare -rm sh -c 'mount -t tmpfs -o size=16k none /dev/shm && exec "$@"' - \
+  unshare -rm sh -c 'mount -t tmpfs -o size=8k none /dev/shm && exec "$@"' - \
     "$clbake" run-with "$work/app.clbake" --log "$work/log" -- "$unchanged" > "$work/out" || fail "fails in a full memory"
   check "a full memory"
 fi
