@@ -15,8 +15,10 @@ namespace clbake::tool {
 namespace {
 
 Status job(const std::vector<std::string>& a) {
-  if (a.size() == 3 && a[0] == "compile") return builder::compile::compile_job(a[1], a[2], false);
-  if (a.size() == 3 && a[0] == "compile-plain") return builder::compile::compile_job(a[1], a[2], true);
+  using builder::compile::Stage;
+  if (a.size() == 3 && a[0] == "compile") return builder::compile::compile_job(a[1], a[2], Stage::first);
+  if (a.size() == 3 && a[0] == "compile-tried") return builder::compile::compile_job(a[1], a[2], Stage::tried);
+  if (a.size() == 3 && a[0] == "compile-plain") return builder::compile::compile_job(a[1], a[2], Stage::plain);
   if (a.size() == 3 && a[0] == "compile-offline") return builder::compile::compile_offline_job(a[1], a[2]);
   if (a.size() == 3 && a[0] == "compile-learned") return builder::learn::compile_learned(a[1], a[2]);
   if (a.size() == 4 && a[0] == "compile-learned") return builder::learn::compile_learned(a[1], a[2], std::stoul(a[3]));

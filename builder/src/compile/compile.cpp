@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -50,6 +51,9 @@ Status add_machine_code(const Compiled& compiled, const cache::Source& source, s
 }
 
 constexpr const char* kSpecialise = "POCL_BINARY_SPECIALIZE_WG";
+constexpr const char* kSpecialiseAtLaunch = "POCL_WORK_GROUP_SPECIALIZATION";
+
+using Restart = std::vector<std::string>;  // the arguments with which the worker starts anew
 
 // The device and the queue of a worker.
 struct Place {
@@ -98,30 +102,55 @@ TypeSizes measure(const std::set<std::string>& types, const Job& job, const Plac
   return sizes;
 }
 
-// Checks that the trials fit the kernels, by a build of its own: drivers tell what a kernel's arguments are only with
-// an option, which must not get into the bundle.
-Status check_signatures(const Job& job, const Place& place) {
-  const Result<std::vector<TriedKernel>> kernels = parse_trial(job.trial);
-  if (!kernels) return kernels.status();
-  const Result<LoadedProgram> program = build_from_source(job, place.device, place.session, " -cl-kernel-arg-info");
-  if (!program) return {};  // the driver does not know the option
-  std::vector<cl::Kernel> made;
-  std::set<std::string> types;
-  for (const TriedKernel& kernel : *kernels) {
+// The kernels that have trials, made of a program.
+struct MadeKernels {
+  std::vector<cl::Kernel> all;
+  bool told = true;             // what the arguments of each are
+  std::set<std::string> types;  // of arguments, that have a size only the program knows
+  std::set<std::string> local;  // the kernels with local memory
+};
+
+Result<MadeKernels> make_kernels(const std::vector<TriedKernel>& kernels, cl_program program, cl_device_id device) {
+  MadeKernels made;
+  for (const TriedKernel& kernel : kernels) {
     cl_int error = CL_SUCCESS;
-    made.emplace_back(cl::Program(program->get(), true), kernel.name.c_str(), &error);
+    made.all.emplace_back(cl::Program(program, true), kernel.name.c_str(), &error);
     if (error != CL_SUCCESS) return opencl_failure("clCreateKernel", error).within("kernel " + kernel.name);
-    if (!kernel.trials.empty()) types.merge(unknown_types(made.back()()));
+    if (has_local_memory(made.all.back()(), device)) made.local.insert(kernel.name);
+    if (kernel.trials.empty()) continue;
+    made.told = made.told && tells_parameters(made.all.back()());
+    made.types.merge(unknown_types(made.all.back()()));
   }
-  const TypeSizes sizes = types.empty() ? TypeSizes() : measure(types, job, place);
-  for (std::size_t k = 0; k < kernels->size(); ++k) {
-    const TriedKernel& kernel = (*kernels)[k];
-    for (std::size_t i = 0; i < kernel.trials.size(); ++i) {
-      const Status status = check_signature(made[k](), kernel.trials[i], sizes);
-      if (!status) return status.within("kernel " + kernel.name + ": trial " + std::to_string(i));
+  return made;
+}
+
+Status check_made(const std::vector<TriedKernel>& kernels, const MadeKernels& made, const Job& job,
+                  const Place& place) {
+  const TypeSizes sizes = made.types.empty() ? TypeSizes() : measure(made.types, job, place);
+  for (std::size_t k = 0; k < kernels.size(); ++k) {
+    for (std::size_t i = 0; i < kernels[k].trials.size(); ++i) {
+      const Status status = check_signature(made.all[k](), kernels[k].trials[i], sizes);
+      if (!status) return status.within("kernel " + kernels[k].name + ": trial " + std::to_string(i));
     }
   }
   return {};
+}
+
+// Checks that the trials fit the kernels; returns those with local memory. Where the driver does not tell what a
+// kernel's arguments are, and to name the one that does not fit, by a further build with an option, which must not get
+// into the bundle.
+Result<std::set<std::string>> check_signatures(const Job& job, const Place& place, cl_program program) {
+  const Result<std::vector<TriedKernel>> kernels = parse_trial(job.trial);
+  if (!kernels) return kernels.status();
+  const Result<MadeKernels> made = make_kernels(*kernels, program, place.device.id);
+  if (!made) return made.status();
+  if (made->told && check_made(*kernels, *made, job, place)) return made->local;
+  const Result<LoadedProgram> telling = build_from_source(job, place.device, place.session, " -cl-kernel-arg-info");
+  if (!telling) return made->local;  // the driver does not know the option
+  const Result<MadeKernels> told = make_kernels(*kernels, telling->get(), place.device.id);
+  const Status fits = told ? check_made(*kernels, *told, job, place) : told.status();
+  if (!fits) return fits;
+  return told->local;
 }
 
 Status run_trials(const Job& job, const Place& place, cl_program program) {
@@ -151,11 +180,11 @@ std::vector<std::string> unlisted_kernels(cl_program id, const cache::Variant& v
   return unlisted;
 }
 
-// "64-1-1-goffs0,8-8-1-goffs0".
-std::string large_shapes(const cache::Variant& variant) {
+// "64-1-1-goffs0,8-8-1-goffs0": the work-group sizes of the kernels.
+std::string large_shapes(const cache::Variant& variant, const std::set<std::string>& kernels) {
   std::set<std::string> shapes;
   for (const cache::Launch& launch : variant.launches) {
-    if (launch.local[0] == 0) continue;  // the driver chooses
+    if (launch.local[0] == 0 || kernels.count(launch.kernel_name) == 0) continue;  // 0: the driver chooses
     shapes.insert(std::to_string(launch.local[0]) + "-" + std::to_string(launch.local[1]) + "-" +
                   std::to_string(launch.local[2]) + "-goffs0");
   }
@@ -164,33 +193,34 @@ std::string large_shapes(const cache::Variant& variant) {
   return text;
 }
 
-// True in the process of try_and_start_anew. A user may have set the variable to something else.
-bool started_anew(const Job& job) {
-  const char* const shapes = std::getenv(kSpecialise);
-  return shapes && shapes == large_shapes(job.variant);
-}
-
-// PoCL: the trials put a function for each work-group size in small grids into its cache directory. Those for large
+// PoCL. The trials put a function for each work-group size in small grids into its cache directory. Those for large
 // grids, for which a trial's buffers are too small, PoCL makes when an environment variable asks, which it reads once;
-// and only one of two functions for a size is made in one process. So the worker starts anew.
-Status try_and_start_anew(const Job& job, const Place& place, const std::vector<std::string>& arguments) {
-  const Result<LoadedProgram> program = build_from_source(job, place.device, place.session);
-  if (!program) return program.status();
-  Status tried = check_signatures(job, place);
-  if (tried) tried = run_trials(job, place, program->get());
-  if (!tried) return tried;
-  setenv(kSpecialise, large_shapes(job.variant).c_str(), 1);
-  return process::start_anew(arguments);
+// and only one of two functions for a size is made in one process. So the worker starts anew, and finds what it has
+// compiled in the directory. A program whose kernels have no local memory needs but the functions for every launch: the
+// trials use those, and the worker goes on.
+Status try_functions(const Job& job, const Place& place, cl_program program, const Restart& restart) {
+  const Result<std::set<std::string>> needing = check_signatures(job, place, program);
+  if (!needing) return needing.status();
+  if (needing->empty()) setenv(kSpecialiseAtLaunch, "0", 1);
+  const Status tried = run_trials(job, place, program);
+  if (needing->empty()) unsetenv(kSpecialiseAtLaunch);
+  const std::string shapes = large_shapes(job.variant, *needing);
+  if (!tried || shapes.empty()) return tried;
+  setenv(kSpecialise, shapes.c_str(), 1);
+  return process::start_anew(restart);
 }
 
-Result<std::vector<cache::Entry>> compile_program(const Job& job, const Place& place, bool plain) {
+Result<std::vector<cache::Entry>> compile_program(const Job& job, const Place& place, Stage stage,
+                                                  const Restart& restart) {
   const Result<LoadedProgram> program = build_from_source(job, place.device, place.session);
   if (!program) return program.status();
-  if (plain) return entry_of_binary(program->get());
-  const bool tried = started_anew(job);
-  const Status fits = tried ? Status() : check_signatures(job, place);
+  if (stage == Stage::plain) return entry_of_binary(program->get());
+  const bool keeps_functions = platform_of(job.target).binaries == Binaries::functions;
+  Status fits;
+  if (keeps_functions && stage == Stage::first) fits = try_functions(job, place, program->get(), restart);
+  if (!keeps_functions) fits = check_signatures(job, place, program->get()).status();
   if (!fits) return fits;
-  const auto launch = [&] { return tried ? Status() : run_trials(job, place, program->get()); };
+  const auto launch = [&] { return keeps_functions ? Status() : run_trials(job, place, program->get()); };
   const std::vector<std::string> unlisted = unlisted_kernels(program->get(), job.variant);
   Result<std::vector<cache::Entry>> entries =
       entries_for_bundle({place.device.target, job.variant, program->get(), launch}, job.source);
@@ -235,18 +265,15 @@ void sign(std::vector<cache::Entry>& entries) {
   for (cache::Entry& entry : entries) entry.proof.tools.insert(entry.proof.tools.begin(), this_clbake());
 }
 
-Status compile_job(const std::string& path, const std::string& output, bool plain) {
+Status compile_job(const std::string& path, const std::string& output, Stage stage) {
   Result<Job> job = read_job(path);
   if (!job) return job.status();
   const Result<Place> place = place_of(job->target);
   if (!place) return place.status();
-  const bool is_program = job->variant.is_program();
-  const bool keeps_functions = platform_of(job->target).binaries == Binaries::functions;
-  if (is_program && keeps_functions && !plain && !started_anew(*job)) {
-    return try_and_start_anew(*job, *place, {"worker", "compile", path, output});
-  }
-  Result<std::vector<cache::Entry>> entries =
-      is_program ? compile_program(*job, *place, plain) : compile_variant(*job, path, *place, plain);
+  const Restart restart = {"worker", "compile-tried", path, output};
+  Result<std::vector<cache::Entry>> entries = job->variant.is_program()
+                                                  ? compile_program(*job, *place, stage, restart)
+                                                  : compile_variant(*job, path, *place, stage == Stage::plain);
   if (!entries) return entries.status();
   sign(*entries);
   job->entries = std::move(*entries);

@@ -1,6 +1,7 @@
 #include <clbake/builder/process.hpp>
 
 #include <clbake/builder/platforms.hpp>
+#include "process/time_limit.hpp"
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -24,7 +25,6 @@ namespace clbake::builder::process {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
 
 // Tells a child who started it.
 constexpr const char* kParentVariable = "CLBAKE_PARENT";
@@ -33,7 +33,7 @@ struct Child {
   std::size_t index = 0;
   pid_t pid = 0;
   bool leads_group = true;
-  Clock::time_point deadline;
+  TimeLimit limit;
 };
 
 using Variables = std::map<std::string, std::string>;
@@ -128,7 +128,7 @@ class Pool {
   Status start(std::size_t index, const Command& command, std::chrono::seconds timeout) {
     const Result<pid_t> pid = spawn(command);
     if (!pid) return pid.status();
-    running_.push_back({index, *pid, !command.with_caller, Clock::now() + timeout});
+    running_.push_back({index, *pid, !command.with_caller, TimeLimit(timeout)});
     return {};
   }
 
@@ -136,7 +136,7 @@ class Pool {
   bool reap(std::size_t& index, Exit& exit) {
     for (auto child = running_.begin(); child != running_.end(); ++child) {
       int status = 0;
-      const bool late = Clock::now() > child->deadline;
+      const bool late = child->limit.is_over(child->pid);
       if (late) kill_child(*child);
       if (waitpid(child->pid, &status, late ? 0 : WNOHANG) != child->pid) continue;
       exit = exit_of(status);

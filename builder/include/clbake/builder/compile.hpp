@@ -8,9 +8,12 @@
 
 namespace clbake::builder::compile {
 
+// first: all. tried: the rest, after the worker started itself anew. plain: what the driver makes, not finalized.
+enum class Stage { first, tried, plain };
+
 // Compiles the only variant of the bundle `job` for the bundle's only target,
 // finalizes it unless `plain`, and writes the same bundle with the program or programs in it (not proven) to `output`.
-Status compile_job(const std::string& job, const std::string& output, bool plain);
+Status compile_job(const std::string& job, const std::string& output, Stage stage);
 
 // The same for an offline target, with its tools instead of a driver. Killing the worker's process group kills the
 // compiler, too.

@@ -48,8 +48,9 @@ Exit exit_of(int wait_status);
 
 // Runs all commands, at most `parallel` at a time, and calls done(index, exit) on the calling thread as each ends.
 // done may append to `commands`: those run as well. A command that takes longer than `timeout` is killed with its
-// children (`with_caller`: without them). When `cancel` becomes true the running ones are killed and cancelled is
-// returned. Fails with io when a process cannot be started.
+// children (`with_caller`: without them); one that works, but has had less processor time than that, as other processes
+// keep the machine busy, gets more, up to eight times. When `cancel` becomes true the running ones are killed and
+// cancelled is returned. Fails with io when a process cannot be started.
 Status run_all(std::vector<Command>& commands, unsigned parallel, std::chrono::seconds timeout,
                const std::atomic<bool>& cancel, const std::function<void(std::size_t, const Exit&)>& done);
 

@@ -1,0 +1,29 @@
+// How long a child process may take.
+#pragma once
+
+#include <sys/types.h>
+#include <chrono>
+
+namespace clbake::builder::process {
+
+// A driver hangs in one of two ways: it waits, or it computes for ever. So a child has `timeout` on the clock; then as
+// much more, up to kMostTimes as much, as it needs for `timeout` of processor time, while it gets some.
+class TimeLimit {
+ public:
+  explicit TimeLimit(std::chrono::seconds timeout) : timeout_(timeout) {}
+
+  // True when the child has had its time. Call it often, at least every quarter of the timeout.
+  bool is_over(pid_t child);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr int kMostTimes = 8;
+
+  std::chrono::nanoseconds timeout_;
+  Clock::time_point start_ = Clock::now();
+  Clock::time_point looked_ = start_;
+  std::chrono::nanoseconds used_{0};  // of processor time, then
+  bool works_ = false;                // had used some since the time before
+};
+
+}  // namespace clbake::builder::process
