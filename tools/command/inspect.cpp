@@ -88,17 +88,17 @@ void print_summary(const Json& report, const std::string& file) {
   std::set<std::string> shown;
   for (const Json& entry : report["entries"]) {
     if (!entry.contains("kernels") || !shown.insert(entry["variant"]).second) continue;
+    const std::string name = printable(builder::program::shown_name(entry["variant"].get<std::string>()));
     const std::string kernels = printable(kernels_text(entry["kernels"]));
-    std::printf("own program %s: %s\n", cell_text(entry["variant"]).c_str(),
+    std::printf("own program %s: %s\n", name.c_str(),
                 kernels.empty() ? "its launches are not known" : ("kernels and work-group sizes " + kernels).c_str());
     const std::vector<std::string> untried = entry["untried"];
     if (!untried.empty() && !kernels.empty()) {
-      std::printf("own program %s: untried: %s\n", cell_text(entry["variant"]).c_str(),
+      std::printf("own program %s: untried: %s\n", name.c_str(),
                   printable(builder::program::kernels_text(untried)).c_str());
     }
     if (!entry["unlisted"].is_null()) {
-      std::printf("own program %s: not listed: %s\n", cell_text(entry["variant"]).c_str(),
-                  cell_text(entry["unlisted"]).c_str());
+      std::printf("own program %s: not listed: %s\n", name.c_str(), cell_text(entry["unlisted"]).c_str());
     }
   }
 }

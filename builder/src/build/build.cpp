@@ -84,7 +84,7 @@ std::size_t count_missing(const cache::Contents& before, const cache::Contents& 
 
 // Things that the author of a program can mend; faults are in the proof's note.
 void add_remark(const Task& task, BuildReport& report) {
-  const std::string name = "program " + task.report.variant + " on " + task.report.device + ": ";
+  const std::string name = "program " + task.report.shown + " on " + task.report.device + ": ";
   const Result<std::vector<std::string>> untried = program::untried_kernels(task.job.variant, task.job.trial);
   if (untried && !untried->empty()) report.remarks.insert(name + "untried: " + program::kernels_text(*untried));
   const std::string unlisted = program::unlisted_in(task.report.proof.note);
@@ -205,7 +205,7 @@ Result<BuildReport> build_in(const std::string& work_directory, const BuildOptio
   for (const Task& task : plan.tasks) count += !task.pending() ? 0U : task.offline() ? 1U : 2U;
   Steps steps{progress, {0, count, {}, {}}};
   steps.tell({});
-  for (const JobReport& job : plan.unfit) steps.tell({}, job.variant + " on " + job.device + ": " + job.cause);
+  for (const JobReport& job : plan.unfit) steps.tell({}, job.shown + " on " + job.device + ": " + job.cause);
   const StageContext context{options.worker, options.timeout, options.parallel, options.fresh, work_directory, cancel,
                              steps};
   Status status = compile_tasks(plan.tasks, context);

@@ -187,6 +187,7 @@ Result<ProveReport> prove_locked(const ProveOptions& options, const std::atomic<
     tasks[i].job = std::move(candidates[i].job);
     tasks[i].report.device = candidates[i].device->target.device_name;
     tasks[i].report.variant = tasks[i].job.variant.name;
+    tasks[i].report.shown = program::shown_name(tasks[i].job.variant);
     tasks[i].stem = files->path() + "/" + std::to_string(i);
   }
   Steps steps{progress, {0, tasks.size(), {}, {}}};

@@ -89,9 +89,9 @@ class CompileStage {
   }
 
   void count(const Task& task) {
-    if (!task.failed()) return context_.steps.done("compiled " + task.report.variant);
+    if (!task.failed()) return context_.steps.done("compiled " + task.report.shown);
     if (!task.offline()) --context_.steps.state.steps;  // nothing to prove
-    context_.steps.done("failed " + task.report.variant, task.report.variant + ": " + task.report.cause);
+    context_.steps.done("failed " + task.report.shown, task.report.shown + ": " + task.report.cause);
   }
 
   std::vector<Task>& tasks_;
@@ -200,9 +200,9 @@ Status prove_tasks(std::vector<Task>& tasks, const StageContext& context) {
     std::error_code ignored;
     if (is_in_memory) std::filesystem::remove(task.compiled_file(), ignored);
     if (!status) return status;
-    const std::string& variant = task.report.variant;
-    context.steps.done((task.failed() ? "failed " : "proved ") + variant,
-                       task.failed() ? variant + ": " + task.report.cause : "");
+    const std::string& shown = task.report.shown;
+    context.steps.done((task.failed() ? "failed " : "proved ") + shown,
+                       task.failed() ? shown + ": " + task.report.cause : "");
   }
   return {};
 }

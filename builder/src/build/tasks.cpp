@@ -17,6 +17,7 @@ void add_task(Plan& plan, Task task, Job job, const std::string& work_directory)
   // With the version: an interrupted build of another one may have finalized otherwise.
   task.stem = work_directory + "/" CLBAKE_VERSION "-" + std::to_string(task.bake_list) + "-" + task.job.variant.name;
   task.report.variant = task.job.variant.name;
+  task.report.shown = shown_name(task.job.variant);
   plan.tasks.push_back(std::move(task));
 }
 
@@ -59,10 +60,11 @@ Plan plan_tasks(const BuildOptions& options, const std::vector<BakeList>& bake_l
     for (const Program& program : programs) {
       const std::string cause = program.failure.empty() ? violation(program, device.limits) : program.failure;
       if (cause.empty()) add_task(plan, like, make_job(device.target, program), work_directory);
-      if (!cause.empty()) plan.unfit.push_back({name, program.name, JobReport::Outcome::failed, cause, {}});
+      if (!cause.empty())
+        plan.unfit.push_back({name, program.name, shown_name(program.name), JobReport::Outcome::failed, cause, {}});
     }
     for (const auto& [variant, constraint] : bake_list.unfit) {
-      plan.unfit.push_back({name, variant, JobReport::Outcome::failed, constraint, {}});
+      plan.unfit.push_back({name, variant, variant, JobReport::Outcome::failed, constraint, {}});
     }
   };
   std::size_t number = 0;

@@ -4,14 +4,16 @@
 #include <clbake/builder/platforms.hpp>
 #include <clbake/builder/process.hpp>
 #include <clbake/builder/programs.hpp>
+#include <clbake/finalize.hpp>
 #include <clbake/platform.hpp>
+#include <clbake/program_text.hpp>
 #include "compile/nvidia/cubin.hpp"
 #include "compile/offline/offline_compile.hpp"
 #include "program/trial_run.hpp"
 
 #include <algorithm>
 #include <cstdlib>
-#include <map>
+#include <optional>
 #include <set>
 #include <sstream>
 
@@ -107,16 +109,14 @@ struct MadeKernels {
   std::vector<cl::Kernel> all;
   bool told = true;             // what the arguments of each are
   std::set<std::string> types;  // of arguments, that have a size only the program knows
-  std::set<std::string> local;  // the kernels with local memory
 };
 
-Result<MadeKernels> make_kernels(const std::vector<TriedKernel>& kernels, cl_program program, cl_device_id device) {
+Result<MadeKernels> make_kernels(const std::vector<TriedKernel>& kernels, cl_program program) {
   MadeKernels made;
   for (const TriedKernel& kernel : kernels) {
     cl_int error = CL_SUCCESS;
     made.all.emplace_back(cl::Program(program, true), kernel.name.c_str(), &error);
     if (error != CL_SUCCESS) return opencl_failure("clCreateKernel", error).within("kernel " + kernel.name);
-    if (has_local_memory(made.all.back()(), device)) made.local.insert(kernel.name);
     if (kernel.trials.empty()) continue;
     made.told = made.told && tells_parameters(made.all.back()());
     made.types.merge(unknown_types(made.all.back()()));
@@ -136,21 +136,25 @@ Status check_made(const std::vector<TriedKernel>& kernels, const MadeKernels& ma
   return {};
 }
 
-// Checks that the trials fit the kernels; returns those with local memory. Where the driver does not tell what a
-// kernel's arguments are, and to name the one that does not fit, by a further build with an option, which must not get
-// into the bundle.
-Result<std::set<std::string>> check_signatures(const Job& job, const Place& place, cl_program program) {
+// True for a linked program on PoCL, which never tells the arguments of its kernels.
+bool never_tells(const Job& job) {
+  const Result<ProgramText> text = decode_program_text(job.source.text);
+  return text && !text->parts.empty() && platform_of(job.target).binaries == Binaries::functions;
+}
+
+// Checks that the trials fit the kernels. Where the driver does not tell what a kernel's arguments are, and to name the
+// one that does not fit, by a further build with an option, which must not get into the bundle.
+Status check_signatures(const Job& job, const Place& place, cl_program program) {
   const Result<std::vector<TriedKernel>> kernels = parse_trial(job.trial);
   if (!kernels) return kernels.status();
-  const Result<MadeKernels> made = make_kernels(*kernels, program, place.device.id);
+  const Result<MadeKernels> made = make_kernels(*kernels, program);
   if (!made) return made.status();
-  if (made->told && check_made(*kernels, *made, job, place)) return made->local;
+  const Status fits = check_made(*kernels, *made, job, place);
+  if (never_tells(job) || (fits && made->told)) return fits;
   const Result<LoadedProgram> telling = build_from_source(job, place.device, place.session, " -cl-kernel-arg-info");
-  if (!telling) return made->local;  // the driver does not know the option
-  const Result<MadeKernels> told = make_kernels(*kernels, telling->get(), place.device.id);
-  const Status fits = told ? check_made(*kernels, *told, job, place) : told.status();
-  if (!fits) return fits;
-  return told->local;
+  if (!telling) return fits;  // the driver does not know the option
+  const Result<MadeKernels> told = make_kernels(*kernels, telling->get());
+  return told ? check_made(*kernels, *told, job, place) : told.status();
 }
 
 Status run_trials(const Job& job, const Place& place, cl_program program) {
@@ -180,11 +184,12 @@ std::vector<std::string> unlisted_kernels(cl_program id, const cache::Variant& v
   return unlisted;
 }
 
-// "64-1-1-goffs0,8-8-1-goffs0": the work-group sizes of the kernels.
-std::string large_shapes(const cache::Variant& variant, const std::set<std::string>& kernels) {
+// "64-1-1-goffs0,8-8-1-goffs0": the work-group sizes of the kernels; of all without a list.
+std::string large_shapes(const cache::Variant& variant, const std::optional<std::set<std::string>>& kernels = {}) {
   std::set<std::string> shapes;
   for (const cache::Launch& launch : variant.launches) {
-    if (launch.local[0] == 0 || kernels.count(launch.kernel_name) == 0) continue;  // 0: the driver chooses
+    if (launch.local[0] == 0) continue;  // the driver chooses
+    if (kernels && kernels->count(launch.kernel_name) == 0) continue;
     shapes.insert(std::to_string(launch.local[0]) + "-" + std::to_string(launch.local[1]) + "-" +
                   std::to_string(launch.local[2]) + "-goffs0");
   }
@@ -199,13 +204,18 @@ std::string large_shapes(const cache::Variant& variant, const std::set<std::stri
 // compiled in the directory. A program whose kernels have no local memory needs but the functions for every launch: the
 // trials use those, and the worker goes on.
 Status try_functions(const Job& job, const Place& place, cl_program program, const Restart& restart) {
-  const Result<std::set<std::string>> needing = check_signatures(job, place, program);
-  if (!needing) return needing.status();
-  if (needing->empty()) setenv(kSpecialiseAtLaunch, "0", 1);
+  const Status fits = check_signatures(job, place, program);
+  if (!fits) return fits;
+  const Result<std::set<std::string>> needing = kernels_with_local_memory(program);  // compiles for every launch
+  const std::vector<cache::Launch>& launches = job.variant.launches;
+  const bool none_needing = needing && std::none_of(launches.begin(), launches.end(), [&](const auto& launch) {
+                              return needing->count(launch.kernel_name) > 0;
+                            });
+  if (none_needing) setenv(kSpecialiseAtLaunch, "0", 1);
   const Status tried = run_trials(job, place, program);
-  if (needing->empty()) unsetenv(kSpecialiseAtLaunch);
-  const std::string shapes = large_shapes(job.variant, *needing);
-  if (!tried || shapes.empty()) return tried;
+  if (none_needing) unsetenv(kSpecialiseAtLaunch);
+  if (!tried || none_needing) return tried;
+  const std::string shapes = needing ? large_shapes(job.variant, *needing) : large_shapes(job.variant);
   setenv(kSpecialise, shapes.c_str(), 1);
   return process::start_anew(restart);
 }
@@ -218,7 +228,7 @@ Result<std::vector<cache::Entry>> compile_program(const Job& job, const Place& p
   const bool keeps_functions = platform_of(job.target).binaries == Binaries::functions;
   Status fits;
   if (keeps_functions && stage == Stage::first) fits = try_functions(job, place, program->get(), restart);
-  if (!keeps_functions) fits = check_signatures(job, place, program->get()).status();
+  if (!keeps_functions) fits = check_signatures(job, place, program->get());
   if (!fits) return fits;
   const auto launch = [&] { return keeps_functions ? Status() : run_trials(job, place, program->get()); };
   const std::vector<std::string> unlisted = unlisted_kernels(program->get(), job.variant);

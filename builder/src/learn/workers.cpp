@@ -11,7 +11,6 @@
 #include "learn/functions.hpp"
 #include "learn/inbox.hpp"
 #include "process/text_file.hpp"
-#include "program/signature.hpp"
 #include "prove/compile_watch.hpp"
 
 #include <algorithm>
@@ -51,11 +50,24 @@ Result<std::vector<cl::Kernel>> all_kernels(cl_program id) {
 
 std::string name_of(const cl::Kernel& kernel) { return kernel.getInfo<CL_KERNEL_FUNCTION_NAME>().c_str(); }
 
+// Variables or arguments in local memory; true also when the driver does not tell.
+bool has_local_memory(const cl::Kernel& kernel, const Device& device) {
+  cl_int error = CL_SUCCESS;
+  cl_ulong bytes = 0;
+  error = clGetKernelWorkGroupInfo(kernel(), device.id, CL_KERNEL_LOCAL_MEM_SIZE, sizeof bytes, &bytes, nullptr);
+  if (error != CL_SUCCESS || bytes > 0) return true;
+  for (cl_uint i = 0; i < kernel.getInfo<CL_KERNEL_NUM_ARGS>(); ++i) {
+    const auto address = kernel.getArgInfo<CL_KERNEL_ARG_ADDRESS_QUALIFIER>(i, &error);
+    if (error != CL_SUCCESS || address == CL_KERNEL_ARG_ADDRESS_LOCAL) return true;
+  }
+  return false;
+}
+
 std::vector<SeenLaunch> with_local_memory(std::vector<SeenLaunch> launches, const std::vector<cl::Kernel>& kernels,
                                           const Device& device) {
   std::set<std::string> needing;
   for (const cl::Kernel& kernel : kernels) {
-    if (program::has_local_memory(kernel(), device.id)) needing.insert(name_of(kernel));
+    if (has_local_memory(kernel, device)) needing.insert(name_of(kernel));
   }
   const auto needs_none = [&](const SeenLaunch& launch) { return needing.count(launch.kernel) == 0; };
   launches.erase(std::remove_if(launches.begin(), launches.end(), needs_none), launches.end());

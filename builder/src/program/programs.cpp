@@ -29,7 +29,7 @@ std::string wrong_name(const std::string& name) {
                      name.find_first_not_of(fits) == std::string::npos;
   if (!plain) return "is no name of 1 to 64 letters, digits, '_', '-' and '.'";
   if (name.rfind(kOwnPrefix, 0) == 0) return "begins with 'clbake-', as clbake's own do";
-  if (name.rfind("content-", 0) == 0) return "begins with 'content-', as those of programs without a name do";
+  if (name.rfind(kContentPrefix, 0) == 0) return "begins with 'content-', as those of programs without a name do";
   const bool is_variant = std::holds_alternative<kernels::Params>(kernels::parse(name)) || kernels::find_preset(name);
   return is_variant ? "is the name of a variant of GEMM" : "";
 }
@@ -159,6 +159,24 @@ std::string kernels_text(const std::vector<std::string>& names) {
   for (std::size_t i = 0; i < std::min(names.size(), kMostNames); ++i) text += (i == 0 ? "" : ", ") + names[i];
   if (names.size() > kMostNames) text += " and " + std::to_string(names.size() - kMostNames) + " more";
   return text;
+}
+
+std::string shown_name(const std::string& name) {
+  constexpr std::size_t kDigits = 12;
+  return name.rfind(kContentPrefix, 0) == 0 ? name.substr(0, std::strlen(kContentPrefix) + kDigits) : name;
+}
+
+std::string shown_name(const cache::Variant& variant) {
+  constexpr std::size_t kMostNames = 3;
+  std::string text = shown_name(variant.name);
+  if (text == variant.name || variant.launches.empty()) return text;
+  std::vector<std::string> names;
+  for (const cache::Launch& launch : variant.launches) {
+    if (std::find(names.begin(), names.end(), launch.kernel_name) == names.end()) names.push_back(launch.kernel_name);
+  }
+  text += " (";
+  for (std::size_t i = 0; i < std::min(names.size(), kMostNames); ++i) text += (i == 0 ? "" : ", ") + names[i];
+  return text + (names.size() > kMostNames ? ", ...)" : ")");
 }
 
 std::string unlisted_in(const std::string& note) {

@@ -112,18 +112,6 @@ bool tells_parameters(cl_kernel id) {
   return true;
 }
 
-bool has_local_memory(cl_kernel id, cl_device_id device) {
-  const cl::Kernel kernel(id, true);
-  cl_ulong bytes = 0;
-  cl_int error = clGetKernelWorkGroupInfo(id, device, CL_KERNEL_LOCAL_MEM_SIZE, sizeof bytes, &bytes, nullptr);
-  if (error != CL_SUCCESS || bytes > 0) return true;
-  for (cl_uint i = 0; i < kernel.getInfo<CL_KERNEL_NUM_ARGS>(); ++i) {
-    const auto address = kernel.getArgInfo<CL_KERNEL_ARG_ADDRESS_QUALIFIER>(i, &error);
-    if (error != CL_SUCCESS || address == CL_KERNEL_ARG_ADDRESS_LOCAL) return true;
-  }
-  return false;
-}
-
 std::set<std::string> unknown_types(cl_kernel id) {
   const cl::Kernel kernel(id, true);
   std::set<std::string> types;

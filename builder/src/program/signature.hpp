@@ -24,10 +24,6 @@ std::vector<Parameter> parameters_of(cl_kernel kernel);
 // True when the driver tells all of the kernel's arguments, with their types.
 bool tells_parameters(cl_kernel kernel);
 
-// Variables or arguments in local memory; true also when the driver does not tell. PoCL's function for every launch is
-// slower than one for a work-group size in such kernels only.
-bool has_local_memory(cl_kernel kernel, cl_device_id device);
-
 // Bytes of types, by name.
 using TypeSizes = std::map<std::string, std::uint64_t>;
 

@@ -86,19 +86,20 @@ std::string why(const Served& served, Lack lack) {
   if (lack == Lack::none) return {};
   if (!served.program) return served.failure.message();
   const ServedProgram& program = *served.program;
+  const std::string shown = program::shown_name(program.name);
   const std::string& note = program.entry ? program.entry->proof.note : std::string();
   switch (lack) {
-    case Lack::trial: return program.name + ": no trial launches " + program::kernels_text(program.untried);
+    case Lack::trial: return shown + ": no trial launches " + program::kernels_text(program.untried);
     case Lack::listing:
-      return program.name + ": the manifest does not list " + program::unlisted_in(program.entry->proof.note);
+      return shown + ": the manifest does not list " + program::unlisted_in(program.entry->proof.note);
     case Lack::native_code:
-      return program.name + " is portable there" + why_not_native(program, ": no machine code was baked");
-    case Lack::program: return program.name + why_not_native(program, " was not baked for this target");
+      return shown + " is portable there" + why_not_native(program, ": no machine code was baked");
+    case Lack::program: return shown + why_not_native(program, " was not baked for this target");
     case Lack::jit_freedom:
-      return program.name + (program.origin == Origin::portable ? " is portable: the driver compiles it at every load"
-                             : note.empty()                     ? " is not JIT-free"
-                                                                : ": " + note);
-    default: return program.name + " was never proven on a device";
+      return shown + (program.origin == Origin::portable ? " is portable: the driver compiles it at every load"
+                      : note.empty()                     ? " is not JIT-free"
+                                                         : ": " + note);
+    default: return shown + " was never proven on a device";
   }
 }
 

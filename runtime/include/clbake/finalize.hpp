@@ -11,6 +11,8 @@
 #include <clbake/clbake.hpp>
 
 #include <functional>
+#include <set>
+#include <string>
 #include <vector>
 
 namespace clbake {
@@ -40,6 +42,11 @@ Result<std::vector<cache::Entry>> entry_of_binary(cl_program program);
 // The driver's binary of the program, which was built for one device of its context. Fails with driver_rejected when
 // the driver has none, or with opencl.
 Result<cache::Bytes> program_binary(cl_program program);
+
+// The kernels with local memory, variables or arguments, of a program that PoCL has compiled: of these alone finalize()
+// keeps functions besides the one for every launch. Takes the binary, for which that one is compiled for each kernel.
+// Fails as program_binary does, with malformed, or with unsupported_version.
+Result<std::set<std::string>> kernels_with_local_memory(cl_program program);
 
 // Portable for PTX text, SPIR-V and LLVM bitcode, which a driver compiles when it loads them; native for all else.
 cache::Form form_of(const cache::Bytes& program);

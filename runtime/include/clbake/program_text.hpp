@@ -45,6 +45,7 @@ Result<ContentDigest> content_digest(const ProgramText& program);
 Result<std::vector<ContentDigest>> part_digests(const ProgramText& program);
 
 // A program without name is named by its digest in a bundle: "content-" and 64 hexadecimal digits.
+inline constexpr const char* kContentPrefix = "content-";
 std::string content_name(const ContentDigest& digest);
 
 // One text, equal for equal programs only, but that sources are joined. A program of one source and nothing else, not

@@ -145,6 +145,20 @@ Result<cache::Bytes> program_binary(cl_program program) {
   return exceptions_to_status([&] { return query_binary(program); });
 }
 
+Result<std::set<std::string>> kernels_with_local_memory(cl_program program) {
+  return exceptions_to_status([&]() -> Result<std::set<std::string>> {
+    const Result<cache::Bytes> binary = query_binary(program);
+    if (!binary) return binary.status();
+    const Result<PoclBinary> parsed = parse_poclbin({binary->data(), binary->size()});
+    if (!parsed) return parsed.status();
+    std::set<std::string> names;
+    for (const PoclKernel& kernel : parsed->kernels) {
+      if (kernel.has_local_memory) names.insert(kernel.name);
+    }
+    return names;
+  });
+}
+
 Result<std::vector<cache::Entry>> entry_of_binary(cl_program program) {
   return exceptions_to_status([&]() -> Result<std::vector<cache::Entry>> {
     Result<cache::Bytes> binary = query_binary(program);

@@ -163,7 +163,7 @@ Result<std::vector<ContentDigest>> part_digests(const ProgramText& program) {
 }
 
 std::string content_name(const ContentDigest& digest) {
-  std::string name = "content-";
+  std::string name = kContentPrefix;
   for (const std::uint8_t byte : digest) name += {"0123456789abcdef"[byte >> 4], "0123456789abcdef"[byte & 15]};
   return name;
 }

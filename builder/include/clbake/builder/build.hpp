@@ -74,6 +74,7 @@ Result<std::vector<BakeList>> bake_lists_for(
 struct JobReport {
   std::string device;  // or the offline target
   std::string variant;
+  std::string shown;  // its name as messages show it
   enum class Outcome { pending, baked, reused, failed } outcome = Outcome::pending;
   std::string cause;   // of a failure
   cache::Proof proof;  // of the native entry, if there is one

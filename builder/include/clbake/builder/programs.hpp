@@ -45,6 +45,11 @@ Result<std::vector<std::string>> untried_kernels(const cache::Variant& program, 
 // "kernel a", "kernels a, b, c, d, e and 2 more". REQUIRES: at least one name.
 std::string kernels_text(const std::vector<std::string>& names);
 
+// The name as messages show it. Of a program named by its content the first 12 of 64 digits, "content-34f0c2967776",
+// and, where the variant is known, its first kernels: "content-34f0c2967776 (f, g, h, ...)".
+std::string shown_name(const std::string& name);
+std::string shown_name(const cache::Variant& variant);
+
 // Begins the part of a proof's note, up to a semicolon, about kernels of the program that the manifest does not list;
 // and this part's rest, as kernels_text() made it, empty when the note has no such part.
 inline constexpr const char* kUnlisted = "not listed: ";
