@@ -8,7 +8,7 @@ namespace {
 constexpr int kLooks = 4;             // in a timeout
 constexpr int kLeastPerThousand = 5;  // of the time between looks: less is no work
 
-// Of all threads. Zero when the system does not tell.
+// The sum of all threads; zero when the system does not tell.
 std::chrono::nanoseconds processor_time(pid_t child) {
   clockid_t clock{};
   timespec time{};
