@@ -6,12 +6,12 @@
 namespace clbake::tool {
 namespace {
 
-// The kernels that no trial runs, and why.
+// The kernels that no trial runs, or not all that were recorded, and why.
 Json untried_of(const Recording& recording) {
   Json rows = Json::array();
   for (const RecordedProgram& program : recording.programs()) {
     for (const RecordedKernel& kernel : program.kernels) {
-      if (!kernel.trials.empty()) continue;
+      if (!kernel.trials.empty() && !kernel.is_refused) continue;
       Json reasons = kernel.untried;
       if (kernel.sizes.empty()) reasons = {"it was not launched"};
       if (reasons.empty()) reasons = {"its launch had not ended"};
@@ -45,9 +45,7 @@ Json capture_programs(const std::vector<std::string>& directories, const std::st
   Recording recording;
   for (const std::string& directory : directories) recording.add(directory);
   if (recording.programs().empty()) {
-    std::string why;
-    for (const std::string& note : recording.notes()) why += "; " + note;
-    throw Failure("no OpenCL program was recorded" + why);
+    throw Failure("no OpenCL program was recorded" + joined(recording.notes()));
   }
   recording.list_kernels();
   recording.write(output);

@@ -1,6 +1,7 @@
 #include "cli/cli.hpp"
 #include "command/verbs.hpp"
 #include "recording/capture_programs.hpp"
+#include "recording/recorded_files.hpp"
 #include "recording/under_layer.hpp"
 
 #include <clbake/added_options.hpp>
@@ -20,16 +21,14 @@ int record(const std::vector<std::string>& arguments) {
           "that loads its kernels from a cache of its own shows no source: empty that cache first, or use\n"
           "--refuse-binaries. The exit status is the program's. 'capture' joins recordings.");
   cli.add_required("output,o", "DIR", "the directory for the recording");
-  cli.add_value("max-bytes", "N", "contents that each process may record; default 268435456");
+  cli.add_value("max-bytes", "N", "bytes of contents that DIR may hold; default 268435456");
   cli.add_flag("refuse-binaries", "say no to binaries of the program's own cache, so that it compiles its sources");
   const WithCommand split = split_command(arguments);
   if (const auto status = cli.parse(split.own)) return *status;
   if (split.command.empty()) throw UsageError("behind '--' there is no program to run");
   need(no_added_options());
   const std::string directory = std::filesystem::absolute(cli.text("output")).string();
-  std::error_code error;
-  std::filesystem::create_directories(directory, error);
-  if (error) throw Failure(directory + ": cannot be made: " + error.message());
+  make_private_directory(directory);
   std::vector<std::pair<std::string, std::string>> environment = {
       {"CLBAKE_RECORD", directory},
       {"CLBAKE_RECORD_BYTES", std::to_string(cli.size("max-bytes", 268435456))},

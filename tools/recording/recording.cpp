@@ -1,14 +1,16 @@
 #include "recording/recording.hpp"
 
 #include "cli/cli.hpp"
+#include "recording/fit.hpp"
+#include "recording/recorded_files.hpp"
+
+#include <clbake/launch_kind.hpp>
 
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 namespace clbake::tool {
 namespace {
@@ -17,14 +19,6 @@ namespace fs = std::filesystem;
 
 constexpr int kManifestVersion = 2;
 constexpr const char* kManifest = "programs.json";
-
-std::string bytes_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream bytes;
-  bytes << file.rdbuf();
-  if (!file || !bytes) throw Failure(path + ": cannot be read");
-  return std::move(bytes).str();
-}
 
 // No process adds to the journal any more: each holds a lock as long as it may.
 bool has_ended(const std::string& path) {
@@ -43,36 +37,16 @@ std::vector<std::string> journals_in(const std::string& directory) {
   return paths;
 }
 
-// Launches of one kind run one compiled function: runtime/layer/record/launches.cpp.
 std::string kind_of(const Json& trial) {
-  constexpr std::uint64_t kLargeGrid = 65535;
-  bool large = false, moved = false;
-  for (const Json& size : trial.at("global")) large = large || size.get<std::uint64_t>() >= kLargeGrid;
-  for (const Json& offset : trial.value("offset", Json::array())) moved = moved || offset.get<std::uint64_t>() != 0;
-  return trial.value("local", Json()).dump() + (large ? " large" : "") + (moved ? " moved" : "");
+  using Sizes = std::vector<std::uint64_t>;
+  return launch_kind(trial.value("local", Json()).dump(), trial.at("global").get<Sizes>(),
+                     trial.value("offset", Json::array()).get<Sizes>());
 }
 
 bool is_truncated(const Json& trial) {
   const Json& arguments = trial.at("arguments");
   return std::any_of(arguments.begin(), arguments.end(),
                      [](const Json& argument) { return argument.value("truncated", false); });
-}
-
-// One trial of a kind, a whole one rather than a truncated one.
-void add_trial(RecordedKernel& kernel, const Json& trial) {
-  const std::string kind = kind_of(trial);
-  const auto same = std::find_if(kernel.trials.begin(), kernel.trials.end(),
-                                 [&](const Json& other) { return kind_of(other) == kind; });
-  if (same == kernel.trials.end()) {
-    kernel.trials.push_back(trial);
-  } else if (is_truncated(*same) && !is_truncated(trial)) {
-    *same = trial;
-  }
-}
-
-void add_size(RecordedKernel& kernel, Json size) {
-  while (size.is_array() && size.size() < 3) size.push_back(1);
-  if (std::find(kernel.sizes.begin(), kernel.sizes.end(), size) == kernel.sizes.end()) kernel.sizes.push_back(size);
 }
 
 Json kernel_json(const RecordedKernel& kernel) {
@@ -96,6 +70,40 @@ std::string program_text(const RecordedProgram& program) {
 
 }  // namespace
 
+void add_trial(RecordedKernel& kernel, const Json& trial) {
+  const std::string kind = kind_of(trial);
+  const bool truncated = is_truncated(trial);
+  const auto same = std::find_if(kernel.trials.begin(), kernel.trials.end(),
+                                 [&](const Json& other) { return kind_of(other) == kind; });
+  if (same == kernel.trials.end()) {
+    kernel.trials.push_back(trial);
+  } else if (is_truncated(*same) && !truncated) {
+    *same = trial;
+  }
+}
+
+void add_size(RecordedKernel& kernel, Json size) {
+  while (size.is_array() && size.size() < 3) size.push_back(1);
+  if (std::find(kernel.sizes.begin(), kernel.sizes.end(), size) == kernel.sizes.end()) kernel.sizes.push_back(size);
+}
+
+std::string joined(const std::set<std::string>& notes) {
+  std::string text;
+  for (const std::string& note : notes) text += "; " + note;
+  return text;
+}
+
+std::string manifest_text(const std::vector<RecordedProgram>& programs) {
+  std::string text = "{\"version\": " + std::to_string(kManifestVersion) + ", \"programs\": [";
+  const char* separator = "\n  ";
+  for (const RecordedProgram& program : programs) {
+    if (program.kernels.empty()) continue;
+    text += separator + program_text(program);
+    separator = ",\n  ";
+  }
+  return text + "]}\n";
+}
+
 RecordedKernel& RecordedProgram::kernel(const std::string& name) {
   const auto found =
       std::find_if(kernels.begin(), kernels.end(), [&](const RecordedKernel& kernel) { return kernel.name == name; });
@@ -106,6 +114,7 @@ RecordedKernel& RecordedProgram::kernel(const std::string& name) {
 
 void Recording::add(const std::string& directory) {
   directory_ = directory;
+  ids_.clear();
   std::error_code ignored;
   if (!fs::is_directory(directory, ignored)) throw Failure(directory + ": is no directory of a recording");
   const auto read = [&](const std::string& path, auto function) {
@@ -148,24 +157,31 @@ void Recording::add_manifest(const std::string& path) {
 
 void Recording::add_journal(const std::string& path) {
   if (has_ended(path)) ended_.push_back(path);
-  std::map<std::string, std::size_t> ids;
   const std::string text = bytes_of(path);
+  std::size_t bad = 0;
   for (std::size_t at = 0, end = 0; (end = text.find('\n', at)) != std::string::npos; at = end + 1) {
-    add_line(Json::parse(text.substr(at, end - at)), ids);
+    try {
+      add_line(Json::parse(text.substr(at, end - at)));
+    } catch (const Failure&) {
+      throw;
+    } catch (const std::exception&) {  // a full disk's half of a line, a missing field or file, an unknown id
+      ++bad;
+    }
   }
+  if (bad != 0) notes_.insert(path + ": " + counted(bad, "line") + " not as a recording has them, left out");
 }
 
-void Recording::add_line(const Json& line, std::map<std::string, std::size_t>& ids) {
-  if (line.contains("note")) notes_.insert(line["note"]);
+void Recording::add_line(const Json& line) {
+  if (line.contains("note")) notes_.insert(line["note"].get<std::string>());
   if (line.contains("program")) {
-    const std::size_t index = ids[line.at("id")] = program(line["program"]);
+    const std::size_t index = ids_[line.at("id")] = program(line["program"]);
     RecordedProgram& program = programs_[index];
     if (program.log.is_null()) program.log = line.value("log", Json());
     program.names = split(line.value("kernels", ""), ';');
   } else if (line.contains("kernel")) {
-    RecordedKernel& kernel = programs_[ids.at(line.at("id"))].kernel(line["kernel"]);
+    RecordedKernel& kernel = programs_[ids_.at(line.at("id"))].kernel(line["kernel"]);
     if (line.contains("size")) add_size(kernel, line["size"]);
-    if (line.contains("untried")) kernel.untried.insert(line["untried"]);
+    if (line.contains("untried")) kernel.untried.insert(line["untried"].get<std::string>());
     if (line.contains("trial")) {
       add_files(line["trial"]);
       add_trial(kernel, line["trial"]);
@@ -184,17 +200,14 @@ std::size_t Recording::program(const Json& text) {
 }
 
 // The files that the fields name.
-void Recording::add_files(const Json& json) {
-  for (const auto& [key, value] : json.items()) {
-    if (value.is_structured()) {
-      add_files(value);
-    } else if (value.is_string() && (key == "source" || key == "il" || key == "file")) {
-      const std::string name = value, path = directory_ + "/" + name;
-      const auto [at, is_new] = files_.emplace(name, path);
-      std::error_code ignored;
-      if (is_new || fs::equivalent(at->second, path, ignored) || bytes_of(at->second) == bytes_of(path)) continue;
-      throw Failure(path + ": differs from " + at->second + ", which has the same name in another recording");
-    }
+void Recording::add_files(const Json& fields) {
+  check_files(directory_, fields);
+  for (const std::string& name : file_names(fields)) {
+    const std::string path = directory_ + "/" + name;
+    const auto [at, is_new] = files_.emplace(name, path);
+    std::error_code ignored;
+    if (is_new || fs::equivalent(at->second, path, ignored) || bytes_of(at->second) == bytes_of(path)) continue;
+    throw Failure(path + ": differs from " + at->second + ", which has the same name in another recording");
   }
 }
 
@@ -205,24 +218,36 @@ void Recording::list_kernels() {
   }
 }
 
-void Recording::write(const std::string& directory) const {
-  std::error_code ignored;
-  for (const auto& [name, from] : files_) {
-    const fs::path to = fs::path(directory) / name;
-    if (fs::equivalent(from, to, ignored)) continue;
-    std::error_code error;
-    fs::create_directories(to.parent_path(), error);
-    if (error) throw Failure(to.parent_path().string() + ": cannot be made: " + error.message());
-    write_text(to.string(), bytes_of(from));
-  }
-  std::string text = "{\"version\": " + std::to_string(kManifestVersion) + ", \"programs\": [";
-  const char* separator = "\n  ";
+std::set<std::string> Recording::used_files() const {
+  std::set<std::string> names;
   for (const RecordedProgram& program : programs_) {
-    if (program.kernels.empty()) continue;  // nothing can be launched
-    text += separator + program_text(program);
-    separator = ",\n  ";
+    names.merge(file_names(program.text));
+    for (const RecordedKernel& kernel : program.kernels) names.merge(file_names(Json(kernel.trials)));
   }
-  write_text(directory + "/" + kManifest, text + "]}\n");
+  return names;
+}
+
+// Files that only a program or trial names which does not fit are not left there.
+void Recording::copy_files(const std::string& directory) {
+  std::set<std::string> copied;
+  std::error_code ignored;
+  for (const std::string& name : used_files()) {
+    const std::string to = directory + "/" + name, from = files_.at(name);
+    if (fs::equivalent(from, to, ignored)) continue;
+    write_private(directory, name, bytes_of(from));
+    copied.insert(name);
+  }
+  fit(programs_, directory, notes_);
+  for (const std::string& name : used_files()) copied.erase(name);
+  for (const std::string& name : copied) fs::remove(directory + "/" + name, ignored);
+}
+
+void Recording::write(const std::string& directory) {
+  make_private_directory(directory);
+  copy_files(directory);
+  if (programs_.empty()) throw Failure("no program that was recorded can be baked" + joined(notes_));
+  write_private(directory, kManifest, manifest_text(programs_));
+  std::error_code ignored;
   for (const std::string& journal : ended_) {
     if (fs::equivalent(fs::path(journal).parent_path(), directory, ignored)) fs::remove(journal, ignored);
   }

@@ -39,7 +39,7 @@ void pass_on(int signal) {
   if (child > 0) ::kill(child, signal);
 }
 
-// The parent's part in signals, as long as this lives.
+// The parent's part in signals, as long as this lives. Those that it was started to ignore, as by nohup, stay ignored.
 class Signals {
  public:
   Signals() {
@@ -47,7 +47,10 @@ class Signals {
     action.sa_handler = SIG_IGN;
     for (const int signal : {SIGINT, SIGQUIT}) ::sigaction(signal, &action, old(signal));
     action.sa_handler = pass_on;
-    for (const int signal : {SIGTERM, SIGHUP}) ::sigaction(signal, &action, old(signal));
+    for (const int signal : {SIGTERM, SIGHUP}) {
+      ::sigaction(signal, nullptr, old(signal));
+      if (!was_ignored(signal)) ::sigaction(signal, &action, nullptr);
+    }
   }
   ~Signals() {
     for (const int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP}) ::sigaction(signal, old(signal), nullptr);
@@ -55,6 +58,8 @@ class Signals {
   }
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;
+
+  bool was_ignored(int signal) const { return old_[signal].sa_handler == SIG_IGN; }
 
  private:
   struct sigaction* old(int signal) {
@@ -111,13 +116,16 @@ Variables with_layer(Variables variables) {
   throw Failure(program + ": cannot be started: " + std::strerror(error));
 }
 
-// With the signals' own actions, whatever this process does with them.
-int spawn(std::vector<std::string> command, std::vector<std::string> environment) {
+// With the signals' actions from before this command.
+int spawn(const Signals& signals, std::vector<std::string> command, std::vector<std::string> environment) {
   posix_spawnattr_t attributes;
   ::posix_spawnattr_init(&attributes);
   sigset_t own;
   ::sigemptyset(&own);
-  for (const int signal : {SIGINT, SIGQUIT, SIGXFSZ}) ::sigaddset(&own, signal);
+  ::sigaddset(&own, SIGXFSZ);
+  for (const int signal : {SIGINT, SIGQUIT}) {
+    if (!signals.was_ignored(signal)) ::sigaddset(&own, signal);
+  }
   ::posix_spawnattr_setsigdefault(&attributes, &own);
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
   pid_t started = 0;
@@ -139,7 +147,7 @@ int run_under_layer(const std::vector<std::string>& command,
                     const std::vector<std::pair<std::string, std::string>>& environment) {
   const Variables variables = with_layer(environment);
   const Signals signals;
-  const int error = spawn(command, environment_with(variables));
+  const int error = spawn(signals, command, environment_with(variables));
   if (error != 0) fail_to_start(command[0], error);
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {

@@ -11,7 +11,7 @@ constexpr std::size_t kMaxArguments = 1024;
 constexpr std::uint64_t kMaxBufferBytes = std::uint64_t{1} << 32;
 constexpr std::uint64_t kMaxValueBytes = 65536;
 constexpr std::uint64_t kMaxLocalBytes = std::uint64_t{1} << 24;
-constexpr std::uint64_t kMaxImageExtent = 1U << 20;
+constexpr std::uint64_t kMaxImageExtent = 1U << 28;
 
 // Reads one argument of a trial.
 class ArgumentReader {
@@ -42,7 +42,7 @@ class ArgumentReader {
   auto extent_field(const char* key, std::uint64_t& value) {
     return json_field(key, [this, &value](const JsonValue& v) {
       return reader_.read(v, value) &&
-             ((value > 0 && value <= kMaxImageExtent) || reader_.fail(v, "is not between 1 and 1048576"));
+             ((value > 0 && value <= kMaxImageExtent) || reader_.fail(v, "is not between 1 and 268435456"));
     });
   }
 

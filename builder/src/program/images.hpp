@@ -1,6 +1,7 @@
 // Images and samplers as manifests state them: by the names of OpenCL's constants without CL_.
 #pragma once
 
+#include <clbake/image_names.hpp>
 #include "program/numbers.hpp"
 
 #include <CL/cl.h>
@@ -10,12 +11,7 @@
 
 namespace clbake::builder::program {
 
-struct ImageShape {
-  const char* name;  // "2d"
-  cl_mem_object_type type;
-  std::uint32_t dimensions;
-  bool is_array;
-};
+using ImageShape = image_names::Shape;
 
 struct Image {
   const ImageShape* shape = nullptr;

@@ -17,6 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uintmax_t kMostTextBytes = std::uintmax_t{15} << 20;
+constexpr std::size_t kDeepestParts = 8;
 constexpr std::size_t kMostTrialBytes = std::size_t{15} << 20;  // a source of a bundle has at most 16 MiB
 
 // A program, or a part of one, as the manifest states it.
@@ -58,12 +59,9 @@ class ProgramReader {
   bool read(const JsonValue& at) {
     Stated stated;
     std::string log;  // for people
-    const auto parts = json_field("parts", [&](const JsonValue& list) {
-      return reader_.list(list, [&](const JsonValue& v) { return read_text(v, stated.parts.emplace_back()); });
-    });
     const auto kernels = json_field("kernels", [&](const JsonValue& v) { return read_kernels_of(v); });
     const auto name = optional(reader_.field("name", program_.name));
-    if (!read_text(at, stated, name, optional(parts), optional(reader_.field("log", log)), kernels)) return false;
+    if (!read_text(at, stated, 0, name, optional(reader_.field("log", log)), kernels)) return false;
     if (program_.failure.empty()) complete(stated);
     return true;
   }
@@ -72,7 +70,12 @@ class ProgramReader {
   // ---- Fields
 
   template <typename... Reads>
-  bool read_text(const JsonValue& at, Stated& stated, const JsonField<Reads>&... more) {
+  bool read_text(const JsonValue& at, Stated& stated, std::size_t deep, const JsonField<Reads>&... more) {
+    const auto parts = json_field("parts", [&](const JsonValue& list) {
+      if (deep == kDeepestParts) return reader_.fail(list, "is too deep: parts of parts of parts");
+      return reader_.list(list,
+                          [&](const JsonValue& v) { return read_text(v, stated.parts.emplace_back(), deep + 1); });
+    });
     const auto source = json_field("source", [&](const JsonValue& v) { return read_source(v, stated); });
     const auto sources = json_field("sources", [&](const JsonValue& list) {
       return reader_.list(list, [&](const JsonValue& v) { return read_source(v, stated); });
@@ -88,8 +91,8 @@ class ProgramReader {
       });
     });
     const auto options = reader_.field("options", stated.text.options);
-    const bool read = reader_.object(at, more..., optional(source), optional(sources), optional(il), optional(options),
-                                     optional(headers));
+    const bool read = reader_.object(at, more..., optional(source), optional(sources), optional(il), optional(parts),
+                                     optional(options), optional(headers));
     if (!read) return false;
     std::size_t kinds = 0;
     for (const char* const kind : {"source", "sources", "il", "parts"}) kinds += at.json.count(kind);

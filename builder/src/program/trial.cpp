@@ -7,7 +7,7 @@ using namespace process;
 namespace {
 
 constexpr std::size_t kMaxKernels = 4096;
-constexpr std::size_t kMaxSizes = 256;
+constexpr std::size_t kMaxSizes = 4096;
 constexpr std::size_t kMaxTrials = 4096;
 constexpr std::uint32_t kMaxExtent = 1U << 30;
 constexpr std::size_t kLeastKept = 4096;  // bytes of each file

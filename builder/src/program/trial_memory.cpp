@@ -12,7 +12,7 @@ constexpr std::size_t kOrigin[3] = {0, 0, 0};
 // `buffer`: of a 1d_buffer; null for other images.
 Result<cl::Memory> create_image(const Session& session, const Image& image, cl_mem buffer) {
   cl_image_desc description = {};
-  description.image_type = image.shape->type;
+  description.image_type = image.shape->value;
   description.image_width = static_cast<std::size_t>(image.width);
   description.image_height = static_cast<std::size_t>(image.height);
   description.image_depth = static_cast<std::size_t>(image.depth);
@@ -35,7 +35,7 @@ Result<TrialMemory> TrialMemory::create(const Session& session, const Device& de
                                         std::size_t number) {
   TrialMemory memory;
   const bool is_image = argument.kind == TrialArgument::Kind::image;
-  const bool of_buffer = is_image && argument.image.shape->type == CL_MEM_OBJECT_IMAGE1D_BUFFER;
+  const bool of_buffer = is_image && argument.image.shape->value == CL_MEM_OBJECT_IMAGE1D_BUFFER;
   memory.content_ = content_of(argument, number);
   if (is_image && !of_buffer) {
     memory.image_ = &argument.image;

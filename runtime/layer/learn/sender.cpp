@@ -2,11 +2,11 @@
 
 #include <clbake/exceptions_to_status.hpp>
 #include "learn/start_learner.hpp"
+#include "own_descriptor.hpp"
 
 #include <limits.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <cerrno>
 #include <cstring>
@@ -74,38 +74,26 @@ std::string working_directory() {
 // or not at all, and the socket holds hundreds of them before a learner has started to read.
 struct Sender::State {
   explicit State(SenderSettings given) : settings(std::move(given)) {}
-  ~State() { forget_socket(); }
-
-  // False after a program closed all files that it does not know and opened others: the number is that of another one.
-  bool is_ours() const {
-    struct stat now = {};
-    return socket >= 0 && fstat(socket, &now) == 0 && now.st_dev == identity.st_dev && now.st_ino == identity.st_ino;
-  }
-
-  void forget_socket() {
-    if (is_ours()) close(socket);
-    socket = -1;
-  }
 
   Status start() {
-    forget_socket();
+    socket.close();
     const Result<int> started = starts < kMaxStarts ? start_learner(settings) : Status(Code::io, "too many learners");
     ++starts;
     given_up = !started;
     if (!started) return started.status();
-    socket = *started;
-    return fstat(socket, &identity) == 0 ? Status() : failure("the learner's socket");
+    return socket.take(*started) ? Status() : failure("the learner's socket");
   }
 
   Status deliver(int file) {
-    if (is_ours()) {
-      const int error = send_file(socket, file);
+    const int known = socket.number();
+    if (known >= 0) {
+      const int error = send_file(known, file);
       if (error == 0) return {};
       if (!is_gone(error)) return {Code::io, std::string("the learner is busy: ") + std::strerror(error)};
     }
     const Status started = start();
     if (!started) return started;
-    const int error = send_file(socket, file);
+    const int error = send_file(socket.number(), file);
     return error == 0 ? Status() : Status(Code::io, std::string("the learner's socket: ") + std::strerror(error));
   }
 
@@ -123,8 +111,7 @@ struct Sender::State {
 
   const SenderSettings settings;
   std::mutex mutex;
-  int socket = -1;
-  struct stat identity = {};
+  layer::OwnDescriptor socket;
   int starts = 0;
   bool given_up = false;
 };

@@ -4,44 +4,81 @@
 #include "record/guard.hpp"
 
 #include <mutex>
-#include <unordered_set>
+#include <unordered_map>
 
 namespace clbake::layer::record {
 namespace {
 
-// Handles stay in the sets when they are released: a number that equals one by chance is all that could be mistaken.
-struct Handles {
-  std::mutex mutex;
-  std::unordered_set<cl_mem> memory;
-  std::unordered_set<cl_sampler> samplers;
+// The program's references to each object.
+template <typename Handle>
+class References {
+ public:
+  void add(Handle handle) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ++counts_[handle];
+  }
+  // A further reference to one that is known.
+  void add_further(Handle handle) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = counts_.find(handle);
+    if (found != counts_.end()) ++found->second;
+  }
+  void remove(Handle handle) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = counts_.find(handle);
+    if (found != counts_.end() && --found->second == 0) counts_.erase(found);
+  }
+  bool has(Handle handle) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return counts_.count(handle) != 0;
+  }
+  bool empty() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return counts_.empty();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::unordered_map<Handle, unsigned> counts_;
 };
 
-Handles& handles() {
-  static Handles& all = *new Handles;
+template <typename Handle>
+References<Handle>& references() {
+  static auto& all = *new References<Handle>;
   return all;
-}
-
-void keep(cl_mem handle) {
-  const std::lock_guard<std::mutex> lock(handles().mutex);
-  handles().memory.insert(handle);
-}
-
-void keep(cl_sampler handle) {
-  const std::lock_guard<std::mutex> lock(handles().mutex);
-  handles().samplers.insert(handle);
 }
 
 // The driver's function `member`, which keeps the handle that it returns.
 template <auto member, typename Handle, typename... Arguments>
 Handle CL_API_CALL create(Arguments... arguments) {
   Handle handle = (down().*member)(arguments...);
-  if (handle) guarded([&] { keep(handle); });
+  if (handle) guarded([&] { references<Handle>().add(handle); });
   return handle;
 }
 
 template <auto member, typename Handle, typename... Arguments>
 void install(cl_icd_dispatch& table, Handle(CL_API_CALL* function)(Arguments...)) {
   if (function) table.*member = create<member, Handle, Arguments...>;
+}
+
+template <auto member, typename Handle>
+cl_int CL_API_CALL retain(Handle handle) {
+  const cl_int error = (down().*member)(handle);
+  if (error == CL_SUCCESS) guarded([&] { references<Handle>().add_further(handle); });
+  return error;
+}
+
+// Before the driver can give the address to another object.
+template <auto member, typename Handle>
+cl_int CL_API_CALL release(Handle handle) {
+  guarded([&] { references<Handle>().remove(handle); });
+  return (down().*member)(handle);
+}
+
+cl_int CL_API_CALL set_user_event_status(cl_event event, cl_int status) {
+  const cl_int error = down().clSetUserEventStatus(event, status);
+  if (error == CL_SUCCESS) guarded([&] { references<cl_event>().remove(event); });
+  return error;
 }
 
 template <auto member>
@@ -51,15 +88,9 @@ void install(cl_icd_dispatch& table) {
 
 }  // namespace
 
-bool is_memory(cl_mem handle) {
-  const std::lock_guard<std::mutex> lock(handles().mutex);
-  return handles().memory.count(handle) != 0;
-}
-
-bool is_sampler(cl_sampler handle) {
-  const std::lock_guard<std::mutex> lock(handles().mutex);
-  return handles().samplers.count(handle) != 0;
-}
+bool is_memory(cl_mem handle) { return references<cl_mem>().has(handle); }
+bool is_sampler(cl_sampler handle) { return references<cl_sampler>().has(handle); }
+bool has_open_user_event() { return !references<cl_event>().empty(); }
 
 void install_handles(cl_icd_dispatch& table) {
   using Table = cl_icd_dispatch;
@@ -79,6 +110,12 @@ void install_handles(cl_icd_dispatch& table) {
   install<&Table::clCreateFromEGLImageKHR>(table);
   install<&Table::clCreateSampler>(table);
   install<&Table::clCreateSamplerWithProperties>(table);
+  install<&Table::clCreateUserEvent>(table);
+  table.clRetainMemObject = retain<&Table::clRetainMemObject, cl_mem>;
+  table.clRetainSampler = retain<&Table::clRetainSampler, cl_sampler>;
+  table.clReleaseMemObject = release<&Table::clReleaseMemObject, cl_mem>;
+  table.clReleaseSampler = release<&Table::clReleaseSampler, cl_sampler>;
+  table.clSetUserEventStatus = set_user_event_status;
 }
 
 }  // namespace clbake::layer::record

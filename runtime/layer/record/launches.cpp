@@ -6,6 +6,8 @@
 #include "record/trial/trial.hpp"
 #include "record/write/json_text.hpp"
 
+#include <clbake/launch_kind.hpp>
+
 #include <algorithm>
 #include <optional>
 
@@ -25,23 +27,15 @@ LaunchSizes sizes_of(cl_uint dimensions, const size_t* offset, const size_t* glo
   return sizes;
 }
 
-// Launches of one kind run one compiled function, on all drivers that are known: PoCL has others for large grids and
-// for offsets.
-std::string kind_of(const LaunchSizes& sizes) {
-  constexpr std::size_t kLargeGrid = 65535;
-  const bool large = std::any_of(sizes.global, sizes.global + 3, [](std::size_t size) { return size >= kLargeGrid; });
-  const bool moved = std::any_of(sizes.offset, sizes.offset + 3, [](std::size_t offset) { return offset != 0; });
-  return sizes.local_text() + (large ? " large" : "") + (moved ? " moved" : "");
-}
-
 // A trial to make at this launch, or null. Sets `state` to the kernel's.
 SeenKernel::Attempts* begin(cl_kernel kernel, const LaunchSizes& sizes, KernelState& state) {
   const std::lock_guard<std::mutex> lock(seen_mutex());
   const KernelState* known = state_of(kernel);
   if (!known) return nullptr;
-  SeenKernel::Attempts& attempts = known->kernel->trials[kind_of(sizes)];
   state.kernel = known->kernel;
-  if (attempts.is_whole || attempts.is_running || attempts.count == kMostAttempts) return nullptr;
+  if (std::find(sizes.global, sizes.global + 3, 0) != sizes.global + 3) return nullptr;  // nothing runs
+  SeenKernel::Attempts& attempts = known->kernel->trials[launch_kind(sizes.local_text(), sizes.global, sizes.offset)];
+  if (attempts.has_trial || attempts.is_running || attempts.count == kMostAttempts) return nullptr;
   ++attempts.count;
   attempts.is_running = true;
   state = *known;
@@ -58,6 +52,9 @@ void launched(SeenKernel* kernel, const LaunchSizes& sizes) {
 cl_int CL_API_CALL enqueue_nd_range(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, const size_t* offset,
                                     const size_t* global, const size_t* local, cl_uint waits, const cl_event* wait_list,
                                     cl_event* event) {
+  if ((waits != 0) != (wait_list != nullptr)) {  // no call that a driver takes
+    return down().clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, global, local, waits, wait_list, event);
+  }
   const LaunchSizes sizes = sizes_of(dimensions, offset, global, local);
   SeenKernel* seen = nullptr;
   std::optional<TrialReads> reads;

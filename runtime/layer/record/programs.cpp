@@ -9,16 +9,22 @@
 #include <cstring>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 
 namespace clbake::layer::record {
 namespace {
 
-struct State {
+constexpr const char* kDidNotBuild = "a program that did not build is not recorded";
+
+// The latest build, compilation or link.
+struct Build {
+  std::optional<ProgramText> made;  // self-contained, with its options; none: it failed at once
+  SeenProgram* seen = nullptr;      // of `made`
+};
+
+struct State : Build {
   ProgramText text;  // as it was created: sources or SPIR-V
-  // Self-contained, with the options of the latest build, compilation or link, unless that failed at once.
-  std::optional<ProgramText> made;
   bool is_recordable = true;
-  SeenProgram* seen = nullptr;  // of `made`
 };
 
 // States stay behind when a program is released: its address gets a new one when a program is created there.
@@ -82,10 +88,6 @@ void built(cl_program program) {
   const BuildAnswers answers = {log_of(program), info_text(program, CL_PROGRAM_KERNEL_NAMES).c_str()};
   const std::lock_guard<std::mutex> lock(seen_mutex());
   if (State* state = state_of(program)) write(*state, answers);
-}
-
-void did_not_build() {
-  guarded([] { note("a program that did not build is not recorded"); });
 }
 
 // ---- The functions that take the place of the driver's ----
@@ -176,17 +178,17 @@ cl_program CL_API_CALL create_with_built_in_kernels(cl_context context, cl_uint 
   return program;
 }
 
-// Before the driver works on it, as the process may change files to include as soon as it has the result.
-void takes(cl_program program, const char* options, std::vector<ProgramText::Header> headers) {
+// Before the driver works on it, as the process may change files to include as soon as it has the result. Sets `before`
+// to the program's build until now.
+void takes(cl_program program, const char* options, std::vector<ProgramText::Header> headers, Build& before) {
   const std::lock_guard<std::mutex> lock(seen_mutex());
   State* state = state_of(program);
   if (!state) return;
+  before = std::exchange(static_cast<Build&>(*state), Build());
   ProgramText text = state->text;
   text.options = text_of(options);
   text.headers = std::move(headers);
   Result<ProgramText> whole = self_contained(text);
-  state->made.reset();
-  state->seen = nullptr;
   if (whole) {
     state->made = std::move(*whole);
   } else {
@@ -194,18 +196,29 @@ void takes(cl_program program, const char* options, std::vector<ProgramText::Hea
   }
 }
 
-void takes_nothing(cl_program program) {
+void forget_build(cl_program program) {
   const std::lock_guard<std::mutex> lock(seen_mutex());
-  if (State* state = state_of(program)) state->made.reset();
+  if (State* state = state_of(program)) static_cast<Build&>(*state) = Build();
+}
+
+// A driver that refuses to begin, as the program still has kernels, leaves the program as it was.
+void failed(cl_program program, cl_int error, Build before) {
+  const bool has_begun = error == CL_BUILD_PROGRAM_FAILURE || error == CL_COMPILE_PROGRAM_FAILURE;
+  {
+    const std::lock_guard<std::mutex> lock(seen_mutex());
+    State* state = state_of(program);
+    if (state) static_cast<Build&>(*state) = has_begun ? Build() : std::move(before);
+  }
+  note(kDidNotBuild);
 }
 
 cl_int CL_API_CALL build(cl_program program, cl_uint count, const cl_device_id* devices, const char* options,
                          void(CL_CALLBACK* notify)(cl_program, void*), void* data) {
-  guarded([&] { takes(program, options, {}); });
+  Build before;
+  guarded([&] { takes(program, options, {}, before); });
   const cl_int error = down().clBuildProgram(program, count, devices, options, notify, data);
   if (error != CL_SUCCESS) {
-    takes_nothing(program);
-    did_not_build();
+    guarded([&] { failed(program, error, std::move(before)); });
   } else if (!notify) {
     guarded([&] { built(program); });  // else when a kernel is made from it
   }
@@ -227,20 +240,16 @@ bool headers_of(cl_uint count, const cl_program* programs, const char** names,
 cl_int CL_API_CALL compile(cl_program program, cl_uint count, const cl_device_id* devices, const char* options,
                            cl_uint headers, const cl_program* header_programs, const char** names,
                            void(CL_CALLBACK* notify)(cl_program, void*), void* data) {
+  Build before;
   guarded([&] {
     std::vector<ProgramText::Header> texts;
-    if (headers_of(headers, header_programs, names, texts)) {
-      takes(program, options, std::move(texts));
-    } else {
-      takes_nothing(program);
-    }
+    const bool is_known = headers_of(headers, header_programs, names, texts);
+    takes(program, options, std::move(texts), before);
+    if (!is_known) forget_build(program);
   });
   const cl_int error =
       down().clCompileProgram(program, count, devices, options, headers, header_programs, names, notify, data);
-  if (error != CL_SUCCESS) {
-    takes_nothing(program);
-    did_not_build();
-  }
+  if (error != CL_SUCCESS) guarded([&] { failed(program, error, std::move(before)); });
   return error;
 }
 
@@ -269,7 +278,7 @@ cl_program CL_API_CALL link(cl_context context, cl_uint count, const cl_device_i
   cl_program linked = down().clLinkProgram(context, count, devices, options, inputs, programs, notify, data, &result);
   if (error) *error = result;
   created_of_unknown(linked);
-  if (result != CL_SUCCESS) did_not_build();
+  if (result != CL_SUCCESS) guarded([] { note(kDidNotBuild); });
   if (!linked || result != CL_SUCCESS) return linked;
   guarded([&] {
     if (takes_parts(linked, options, inputs, programs) && !notify) built(linked);

@@ -23,10 +23,9 @@ struct SeenKernel {
   struct Attempts {
     int count = 0;
     bool has_trial = false;   // one is written
-    bool is_whole = false;    // with all of its contents
     bool is_running = false;  // one is being made
   };
-  std::map<std::string, Attempts> trials;  // by the kind of launch: see kind_of (launches.cpp)
+  std::map<std::string, Attempts> trials;  // by the kind of launch: see launch_kind()
 };
 
 // All live as long as the process.

@@ -1,6 +1,8 @@
 // The layer in record mode above the fake driver: orders that real drivers hardly show, and calls that fail.
 #include "layer/layer_scene.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -22,6 +24,18 @@ std::size_t count_of(const std::string& text, const std::string& part) {
   std::size_t count = 0;
   for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
   return count;
+}
+
+// The number of this process's file with that ending; -1: none is open.
+int descriptor_of(const std::string& ending) {
+  for (int number = 3; number < 256; ++number) {
+    char path[4096] = {};
+    const std::string link = "/proc/self/fd/" + std::to_string(number);
+    if (::readlink(link.c_str(), path, sizeof path - 1) < 0) continue;
+    const std::string name = path;
+    if (name.size() > ending.size() && name.substr(name.size() - ending.size()) == ending) return number;
+  }
+  return -1;
 }
 
 // A program that doubles a buffer of two numbers, in place, with the work-group size as it likes.
@@ -57,6 +71,16 @@ class Recorded {
     return cl().clEnqueueNDRangeKernel(queue, kernel_, 3, nullptr, size, size, wait ? 1 : 0, wait ? &wait : nullptr,
                                        event);
   }
+
+  // As a program calls it; `waits` and `list` need not fit together.
+  cl_int launch(std::size_t global, cl_uint waits, const cl_event* list) const {
+    const std::size_t size[3] = {global, 1, 1}, local[3] = {1, 1, 1};
+    return cl().clEnqueueNDRangeKernel(scene.queue, kernel_, 3, nullptr, size, local, waits, list, nullptr);
+  }
+
+  cl_program program() const { return program_; }
+  cl_mem buffer() const { return buffer_; }
+  cl_kernel kernel() const { return kernel_; }
 
   Floats result() const {
     Floats numbers(2);
@@ -169,6 +193,73 @@ BOOST_AUTO_TEST_CASE(AnEventThatFailsFailsTheLaunchAsWithoutTheLayer) {
     BOOST_TEST(count_of(recorded.journal(), "\"trial\"") == 0U);
     recorded.cl().clReleaseEvent(event);
     recorded.cl().clReleaseEvent(wait);
+  }
+  check_nothing_is_left();
+}
+
+// A driver may wait in a read for an event that the program ends only after its launch.
+BOOST_AUTO_TEST_CASE(NothingIsReadWhileTheProgramHoldsCommandsBack) {
+  {
+    Recorded recorded;
+    recorded.start();
+    cl_event gate = recorded.cl().clCreateUserEvent(recorded.scene.context, nullptr);
+    BOOST_TEST(recorded.launch(recorded.scene.queue, 1, gate) == CL_SUCCESS);
+    BOOST_TEST(fake::calls(fake::Function::clEnqueueReadBuffer) == 0U);
+    BOOST_TEST(count_of(recorded.journal(), "\"untried\":\"a user event holds commands back") == 1U);
+    recorded.cl().clSetUserEventStatus(gate, CL_COMPLETE);
+    BOOST_TEST(recorded.launch(recorded.scene.queue, 2) == CL_SUCCESS);
+    BOOST_TEST(recorded.result() == Floats({4, 4}));
+    BOOST_TEST(recorded.content(2) == Recorded::bytes({2, 2}));
+    recorded.cl().clReleaseEvent(gate);
+  }
+  check_nothing_is_left();
+}
+
+BOOST_AUTO_TEST_CASE(AWaitListThatDoesNotFitItsNumberIsTheDriversToRefuse) {
+  {
+    Recorded recorded;
+    recorded.start();
+    const cl_event none = nullptr;
+    BOOST_TEST(recorded.launch(1, 1, nullptr) == CL_INVALID_EVENT_WAIT_LIST);
+    BOOST_TEST(recorded.launch(1, 0, &none) == CL_INVALID_EVENT_WAIT_LIST);
+    BOOST_TEST(count_of(recorded.journal(), "\"size\"") == 0U);
+  }
+  check_nothing_is_left();
+}
+
+// With live kernels a driver does not begin: the program stays as it was.
+BOOST_AUTO_TEST_CASE(ABuildThatTheDriverDoesNotBeginLeavesTheProgramRecorded) {
+  {
+    Recorded recorded;
+    recorded.start();
+    const cl_icd_dispatch& cl = recorded.cl();
+    BOOST_TEST(cl.clBuildProgram(recorded.program(), 0, nullptr, "-DOTHER", nullptr, nullptr) == CL_INVALID_OPERATION);
+    cl_kernel further = recorded.scene.kernel(recorded.program(), "clbake_complex_a");
+    BOOST_TEST(has(recorded.journal(), "clbake_complex_a"), recorded.journal());
+    BOOST_TEST(!has(recorded.journal(), "-DOTHER"), recorded.journal());
+    cl.clReleaseKernel(further);
+  }
+  check_nothing_is_left();
+}
+
+// The program closes all descriptors but its own three, and opens a file of its own at the journal's number.
+BOOST_AUTO_TEST_CASE(AProgramThatTakesTheJournalsDescriptorKeepsItsFileAndTheRecordingGoesOn) {
+  {
+    Recorded recorded;
+    recorded.start();
+    tests::TemporaryDirectory directory;
+    const std::string own = directory.file("own");
+    const int number = descriptor_of(".jsonl");
+    BOOST_REQUIRE(number >= 0);
+    const int file = ::open(own.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    BOOST_REQUIRE(::dup2(file, number) == number);
+    BOOST_TEST(recorded.launch(recorded.scene.queue, 1) == CL_SUCCESS);
+    BOOST_TEST(recorded.result() == Floats({2, 2}));
+    BOOST_TEST(text_in(own) == "");
+    BOOST_TEST(count_of(recorded.journal(), "clbake_recording") == 2U);
+    BOOST_TEST(recorded.content(1) == Recorded::bytes({1, 1}));
+    ::close(number);
+    ::close(file);
   }
   check_nothing_is_left();
 }

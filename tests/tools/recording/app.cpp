@@ -282,7 +282,7 @@ void hidden() {
 
 void large() {
   const App app;
-  scale(app, std::size_t{3} << 18, 64);
+  scale(app, std::size_t{1} << 21, 64);
 }
 
 // The way of programs with a cache: from source, if the driver does not take the binary.

@@ -1,12 +1,14 @@
 #include "record/trial/contents.hpp"
 
 #include "down.hpp"
-#include "record/trial/image_names.hpp"
 #include "record/write/json_text.hpp"
+
+#include <clbake/image_names.hpp>
 
 #include <algorithm>
 
 namespace clbake::layer::record {
+using namespace image_names;
 namespace {
 
 constexpr std::size_t kMostObjectBytes = std::size_t{256} << 20;  // so that machines can try several of them
@@ -68,9 +70,9 @@ std::string describe_image(cl_mem_object_type type, Memory& memory) {
   memory.is_image = true;
   const auto format = image_info<cl_image_format>(handle, CL_IMAGE_FORMAT);
   const auto pixel = image_info<std::size_t>(handle, CL_IMAGE_ELEMENT_SIZE);
-  const char* order = order_name(format.image_channel_order);
-  const char* channel = type_name(format.image_channel_data_type);
-  const char* kind = image_name(type);
+  const char* order = name_of(kOrders, format.image_channel_order);
+  const char* channel = name_of(kChannels, format.image_channel_data_type);
+  const char* kind = name_of(kShapes, type);
   const bool is_plain = image_info<cl_uint>(handle, CL_IMAGE_NUM_MIP_LEVELS) <= 1 &&
                         image_info<cl_uint>(handle, CL_IMAGE_NUM_SAMPLES) <= 1;
   if (!order || !channel || !kind || !pixel || !is_plain) return "is an image of a kind that trials do not have";
@@ -137,16 +139,6 @@ std::string describe(cl_mem handle, const std::string& type, Memory& memory) {
   if (size > kMostObjectBytes) return "is a buffer of more than 256 MiB";
   describe_buffer(type, size, memory);
   return {};
-}
-
-void truncate(Memory& memory, std::size_t most_bytes) {
-  std::size_t(&region)[3] = memory.region;
-  const std::size_t all = memory.bytes();
-  const std::size_t row = memory.element_bytes * region[0], slice = row * region[1];
-  region[2] = std::clamp<std::size_t>(most_bytes / slice, 1, region[2]);
-  region[1] = std::clamp<std::size_t>(most_bytes / row, 1, region[1]);
-  region[0] = std::clamp<std::size_t>(most_bytes / memory.element_bytes, 1, region[0]);
-  memory.is_truncated = memory.bytes() < all;
 }
 
 cl_int enqueue_read(cl_command_queue queue, const Memory& memory, cl_uint waits, const cl_event* wait_list, void* to,

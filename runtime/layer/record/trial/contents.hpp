@@ -9,26 +9,21 @@
 
 namespace clbake::layer::record {
 
-// A buffer or an image, as a manifest states it, and the part of its content that a recording keeps.
+// A buffer or an image, as a manifest states it.
 struct Memory {
   cl_mem handle = nullptr;
   std::string fields;  // of its argument in a trial: the object's text, without a content
   bool is_image = false;
-  bool has_content = true;            // false: kernels only write it
+  bool has_content = true;            // false: kernels only write it, so that zeros take the place of its content
   std::size_t element_bytes = 1;      // of a pixel
   std::size_t region[3] = {1, 1, 1};  // pixels; bytes of a buffer
-  bool is_truncated = false;          // there are more
 
   std::size_t bytes() const { return element_bytes * region[0] * region[1] * region[2]; }
 };
 
-// All of its content. `type`: of the kernel's argument, such as "float4*"; may be empty. Returns why it cannot be
+// `type`: of the kernel's argument, such as "float4*"; may be empty. Returns why it cannot be
 // stated; empty when it can.
 std::string describe(cl_mem handle, const std::string& type, Memory& memory);
-
-// Keeps at most so many bytes of the content, but at least one pixel: the first slices, else rows of the first slice,
-// else pixels of its first row.
-void truncate(Memory& memory, std::size_t most_bytes);
 
 // Enqueues the copy, which does not block. `to` has room for all bytes, and lasts until the event ends. Returns
 // OpenCL's error.

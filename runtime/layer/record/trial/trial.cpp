@@ -2,11 +2,13 @@
 
 #include "down.hpp"
 #include "record/guard.hpp"
+#include "record/handles.hpp"
 #include "record/trial/trial_arguments.hpp"
 #include "record/write/journal.hpp"
 #include "record/write/json_text.hpp"
 #include "settings.hpp"
 
+#include <unistd.h>
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -15,20 +17,53 @@
 namespace clbake::layer::record {
 namespace {
 
-constexpr std::size_t kMostContentBytes = std::size_t{1} << 20;
-constexpr std::size_t kLeastContentBytes = std::size_t{4} << 10;
 constexpr std::size_t kProgramBytes = std::size_t{6} << 20;  // a bundle holds them in one record, as hexadecimal digits
+constexpr std::size_t kReadBytes = std::size_t{64} << 20;    // of one launch
 
-std::atomic<int> trials_in_the_making = 0;
+// Trials of one process: a child that it forked does not finish them.
+struct InTheMaking {
+  std::atomic<int> count = 0;
+  std::atomic<pid_t> process = 0;
 
-// Takes bytes of what this process may still write as contents.
+  void begin() {
+    const pid_t now = ::getpid();
+    if (process.exchange(now) != now) count = 0;
+    ++count;
+  }
+  bool is_empty() const { return process != ::getpid() || count <= 0; }
+};
+InTheMaking trials_in_the_making;
+
+// Takes bytes of what may still be written as contents.
 bool take(std::size_t bytes) {
-  static std::atomic<std::uint64_t> left = settings().record_bytes;
+  static std::atomic<std::uint64_t> left =
+      settings().record_bytes - std::min(settings().record_bytes, stored_contents());
   std::uint64_t now = left;
   while (bytes <= now) {
     if (left.compare_exchange_weak(now, now - bytes)) return true;
   }
   return false;
+}
+
+// Without the zeros at the end, which take nothing in files and bundles.
+std::size_t kept_bytes(const std::vector<char>& bytes) {
+  const auto end = std::find_if(bytes.rbegin(), bytes.rend(), [](char byte) { return byte != 0; });
+  return static_cast<std::size_t>(bytes.rend() - end);
+}
+
+// PoCL enqueues reads whatever they wait for. NVIDIA's driver may wait in the call, for ever where the event is the
+// program's to end after its launch; of other drivers it is not known.
+bool may_block(cl_command_queue queue) {
+  if (!has_open_user_event()) return false;
+  cl_device_id device = nullptr;
+  cl_platform_id platform = nullptr;
+  char name[64] = {};
+  const cl_icd_dispatch& cl = down();
+  const bool is_known =
+      cl.clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof device, &device, nullptr) == CL_SUCCESS &&
+      cl.clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, nullptr) == CL_SUCCESS &&
+      cl.clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name - 1, name, nullptr) == CL_SUCCESS;
+  return !is_known || std::string(name) != "Portable Computing Language";
 }
 
 }  // namespace
@@ -38,23 +73,20 @@ class Trial {
  public:
   Trial(SeenKernel& kernel, SeenKernel::Attempts& attempts, const LaunchSizes& sizes)
       : kernel_(kernel), attempts_(attempts), sizes_(sizes) {
-    ++trials_in_the_making;
+    trials_in_the_making.begin();
   }
   Trial(const Trial&) = delete;
   Trial& operator=(const Trial&) = delete;
   ~Trial() {
     guarded([&] { finish(); });
-    --trials_in_the_making;
+    --trials_in_the_making.count;
   }
 
   std::vector<TrialArgument> arguments;
   std::vector<std::vector<char>> contents;  // of each argument; empty: none was read
 
-  // Sets `arguments`. Returns why there will be no trial, as give_up takes it.
-  std::optional<std::string> prepare(cl_kernel kernel, const KernelState& state, bool had_trial);
-
-  // False when the contents of some argument are larger than what a recording keeps.
-  bool is_whole() const;
+  // Sets `arguments`. Returns why there will be no trial; empty when there will.
+  std::string prepare(cl_command_queue queue, cl_kernel kernel, const KernelState& state);
 
   // The first reason is written, unless it is empty: then nobody needs to know.
   void give_up(const std::string& reason) {
@@ -62,7 +94,7 @@ class Trial {
   }
 
  private:
-  std::size_t keep_parts();
+  bool fits_program();
   std::string content_field(std::size_t i, std::string& name) const;
   std::string text() const;
   void finish();
@@ -73,34 +105,40 @@ class Trial {
   std::atomic<bool> given_up_ = false;
 };
 
-// The more a program's trials hold, the less is kept of each further content. Returns the bytes of all.
-std::size_t Trial::keep_parts() {
-  const std::lock_guard<std::mutex> lock(seen_mutex());
-  std::size_t& used = kernel_.program->content_bytes;
-  std::size_t bytes = 0;
-  for (TrialArgument& argument : arguments) {
-    if (!argument.memory || !argument.memory->has_content) continue;
-    const std::size_t left = used < kProgramBytes ? kProgramBytes - used : 0;
-    truncate(*argument.memory, std::clamp(left / 8, kLeastContentBytes, kMostContentBytes));
-    bytes += argument.memory->bytes();
-    used += argument.memory->bytes();
-  }
-  return bytes;
-}
-
-std::optional<std::string> Trial::prepare(cl_kernel kernel, const KernelState& state, bool had_trial) {
+std::string Trial::prepare(cl_command_queue queue, cl_kernel kernel, const KernelState& state) {
+  if (may_block(queue)) return "a user event holds commands back, and reads could wait for it";
   const std::string wrong = arguments_of(kernel, state, arguments);
   if (!wrong.empty()) return wrong;
-  if (!take(keep_parts())) return "the recording has reached its limit of bytes";
-  if (had_trial && !is_whole()) return "";
+  std::size_t bytes = 0;
+  for (const TrialArgument& argument : arguments) {
+    if (argument.memory && argument.memory->has_content) bytes += argument.memory->bytes();
+  }
+  if (bytes > kReadBytes) return "its contents take more than 64 MiB";
   contents.resize(arguments.size());
-  return std::nullopt;
+  return {};
+}
+
+// A part of the contents would do harm: kernels follow what they find, and do not end or leave their buffers where it
+// is missing.
+bool Trial::fits_program() {
+  std::size_t bytes = 0;
+  for (const std::vector<char>& content : contents) bytes += kept_bytes(content);
+  const std::lock_guard<std::mutex> lock(seen_mutex());
+  std::size_t& used = kernel_.program->content_bytes;
+  if (bytes > kProgramBytes - used) {
+    give_up("its contents do not fit: a program's trials may hold 6 MiB");
+  } else if (!take(bytes)) {
+    give_up("the recording has reached its limit of bytes");
+  } else {
+    used += bytes;
+  }
+  return !given_up_;
 }
 
 // The content as a field: `name` and its value. An empty value: it could not be stored.
 std::string Trial::content_field(std::size_t i, std::string& name) const {
   const std::vector<char>& bytes = contents[i];
-  const bool zero = std::all_of(bytes.begin(), bytes.end(), [](char byte) { return byte == 0; });
+  const bool zero = kept_bytes(bytes) == 0;
   name = zero ? "fill" : "file";
   if (zero) return "0";
   const std::string file = store("data", ".bin", {bytes.data(), bytes.size()});
@@ -121,7 +159,7 @@ std::string Trial::text() const {
     std::string item = arguments[i].memory->fields;
     item.pop_back();
     item += "," + quoted(name) + ":" + content;
-    items.push_back(item + (arguments[i].memory->is_truncated ? R"(,"truncated":true})" : "}"));
+    items.push_back(item + (arguments[i].memory->has_content ? "}" : R"(,"truncated":true})"));
   }
   Object trial;
   trial.add("global", list(sizes_.global)).add("local", sizes_.local_text());
@@ -130,17 +168,11 @@ std::string Trial::text() const {
   return trial.add("arguments", list(items)).text();
 }
 
-bool Trial::is_whole() const {
-  return std::none_of(arguments.begin(), arguments.end(),
-                      [](const TrialArgument& argument) { return argument.memory && argument.memory->is_truncated; });
-}
-
 void Trial::finish() {
-  const std::string trial = given_up_ ? std::string() : text();
+  const std::string trial = given_up_ || !fits_program() ? std::string() : text();
   const std::lock_guard<std::mutex> lock(seen_mutex());
   attempts_.is_running = false;
-  attempts_.has_trial = attempts_.has_trial || !trial.empty();
-  attempts_.is_whole = !trial.empty() && is_whole();
+  attempts_.has_trial = !trial.empty();
   if (!trial.empty()) add_line(kernel_, "trial", trial);
 }
 
@@ -151,13 +183,8 @@ TrialReads::TrialReads(cl_command_queue queue, cl_kernel kernel, const KernelSta
                        const cl_event* wait_list)
     : trial_(std::make_shared<Trial>(*state.kernel, attempts, sizes)), own_waits_(wait_list ? waits : 0) {
   if (wait_list) wait_list_.assign(wait_list, wait_list + waits);
-  const bool had_trial = attempts.has_trial;
-  const std::optional<std::string> obstacle = trial_->prepare(kernel, state, had_trial);
-  if (obstacle) {
-    trial_->give_up(*obstacle);
-  } else {
-    read(queue);
-  }
+  const std::string obstacle = trial_->prepare(queue, kernel, state);
+  obstacle.empty() ? read(queue) : trial_->give_up(obstacle);
 }
 
 void TrialReads::read(cl_command_queue queue) {
@@ -199,7 +226,7 @@ void TrialReads::end(bool launched) {
 void await_trials() {
   using namespace std::chrono;
   const auto last = steady_clock::now() + milliseconds(500);
-  while (trials_in_the_making > 0 && steady_clock::now() < last) std::this_thread::sleep_for(milliseconds(1));
+  while (!trials_in_the_making.is_empty() && steady_clock::now() < last) std::this_thread::sleep_for(milliseconds(1));
 }
 
 }  // namespace clbake::layer::record

@@ -2,8 +2,9 @@
 
 #include "down.hpp"
 #include "record/handles.hpp"
-#include "record/trial/image_names.hpp"
 #include "record/write/json_text.hpp"
+
+#include <clbake/image_names.hpp>
 
 #include <cstring>
 
@@ -50,8 +51,10 @@ T sampler_info(cl_sampler sampler, cl_sampler_info what) {
 }
 
 std::string sampler_text(cl_sampler sampler) {
-  const char* addressing = addressing_name(sampler_info<cl_addressing_mode>(sampler, CL_SAMPLER_ADDRESSING_MODE));
-  const char* filter = filter_name(sampler_info<cl_filter_mode>(sampler, CL_SAMPLER_FILTER_MODE));
+  const char* addressing = image_names::name_of(image_names::kAddressings,
+                                                sampler_info<cl_addressing_mode>(sampler, CL_SAMPLER_ADDRESSING_MODE));
+  const char* filter =
+      image_names::name_of(image_names::kFilters, sampler_info<cl_filter_mode>(sampler, CL_SAMPLER_FILTER_MODE));
   if (!addressing || !filter) return {};
   const bool normalized = sampler_info<cl_bool>(sampler, CL_SAMPLER_NORMALIZED_COORDS) != CL_FALSE;
   return Object()

@@ -1,10 +1,12 @@
 #include "record/write/journal.hpp"
 
 #include "log.hpp"
+#include "own_descriptor.hpp"
 #include "record/write/json_text.hpp"
 
 #include <clbake/cache/blake2b.hpp>
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -14,6 +16,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <memory>
 #include <mutex>
 #include <set>
 
@@ -25,7 +28,7 @@ constexpr int kMostJournals = 10000;  // of processes with one id, in one direct
 struct State {
   std::mutex mutex;
   std::string directory;
-  int journal = -1;  // closed by the end of the process
+  OwnDescriptor journal;
   std::set<std::string> notes;
   std::set<std::string> stored;
   std::atomic<bool> failed = false;
@@ -59,48 +62,55 @@ std::string executable() {
   return is_utf8(text) ? text : "";
 }
 
+// At 3 or above: see above_standard_streams.
+int open_file(const std::string& path, int flags) {
+  return above_standard_streams(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | flags, 0600));
+}
+
 // With a lock that lasts as long as a process may add to it, so that `clbake capture` does not remove it before.
 int open_new(const std::string& directory) {
   const std::string stem = directory + "/process-" + std::to_string(::getpid()) + "-";
   for (int i = 0; i < kMostJournals; ++i) {
     const std::string path = stem + std::to_string(i) + ".jsonl";
-    const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
+    const int file = open_file(path, O_APPEND);
     if (file >= 0) static_cast<void>(::flock(file, LOCK_SH | LOCK_NB));
     if (file >= 0 || errno != EEXIST) return file;
   }
   return -1;
 }
 
-// A line goes out in one piece: lines of threads and forked children stay whole.
+// A line goes out in one piece: lines of threads and forked children stay whole. A program that closes the journal gets
+// a further one.
 void add_locked(State& s, const std::string& json) {
   if (s.failed) return;
-  if (s.journal < 0) {
+  if (s.journal.number() < 0) {
     static_cast<void>(::mkdir(s.directory.c_str(), 0700));
-    s.journal = open_new(s.directory);
-    if (s.journal < 0) return fail(s.directory, errno);
+    if (!s.journal.take(open_new(s.directory))) return fail(s.directory, errno);
     add_locked(s, Object()
                       .add("clbake_recording", "1")
                       .add("executable", quoted(executable()))
                       .add("pid", std::to_string(::getpid()))
                       .text());
   }
-  if (!write_all(s.journal, json + "\n")) fail(s.directory, errno);
+  if (!write_all(s.journal.number(), json + "\n")) fail(s.directory, errno);
 }
 
-// The file appears whole or not at all.
+// The file appears whole or not at all. Zeros at its end take no room on the disk.
 bool write_new(const std::string& path, std::string_view bytes) {
   static std::atomic<unsigned> number = 0;
   const std::string temporary = path + "." + std::to_string(::getpid()) + "-" + std::to_string(number++) + ".new";
-  const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  const int file = open_file(temporary, 0);
   if (file < 0) return false;
-  const bool written = write_all(file, bytes);
+  const std::size_t kept = bytes.find_last_not_of('\0') + 1;
+  const bool written =
+      write_all(file, bytes.substr(0, kept)) && ::ftruncate(file, static_cast<off_t>(bytes.size())) == 0;
   const int error = errno;
   const bool closed = ::close(file) == 0;
   if (written && closed && ::rename(temporary.c_str(), path.c_str()) == 0) return true;
   if (!written) errno = error;
-  const int kept = errno;
+  const int cause = errno;
   static_cast<void>(::unlink(temporary.c_str()));
-  errno = kept;
+  errno = cause;
   return false;
 }
 
@@ -121,6 +131,17 @@ void note(const std::string& text) {
   const std::lock_guard<std::mutex> lock(s.mutex);
   if (!s.notes.insert(text).second) return;
   if (is_utf8(text)) add_locked(s, Object().add("note", quoted(text)).text());
+}
+
+std::uint64_t stored_contents() {
+  const std::unique_ptr<DIR, int (*)(DIR*)> listing(::opendir((state().directory + "/data").c_str()), ::closedir);
+  std::uint64_t bytes = 0;
+  while (const dirent* item = listing ? ::readdir(listing.get()) : nullptr) {
+    struct stat info = {};
+    const bool is_known = ::fstatat(::dirfd(listing.get()), item->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0;
+    if (is_known && S_ISREG(info.st_mode)) bytes += static_cast<std::uint64_t>(info.st_blocks) * 512;
+  }
+  return bytes;
 }
 
 std::string digest_text(std::string_view bytes) {
