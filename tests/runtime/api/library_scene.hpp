@@ -21,13 +21,14 @@ struct Here {
   builder::Session session;
 };
 
-// The first device; a test's main skips without one.
+// The first device; a test's main skips without one. Not released: Oclgrind's queues need data of the thread, which
+// ends before what is static.
 inline Here& here() {
-  static Here opened = [] {
+  static Here* const opened = [] {
     const builder::Device first = required(builder::list_devices()).front();
-    return Here{first, required(builder::Session::open(first))};
+    return new Here{first, required(builder::Session::open(first))};
   }();
-  return opened;
+  return *opened;
 }
 
 // The direct family's variant with entries for this kind of problem; the number of variants when there is none.
