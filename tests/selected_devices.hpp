@@ -14,7 +14,10 @@ inline Result<std::vector<builder::Device>> selected_devices() {
   return all && spec ? builder::select_devices(*all, spec) : all;
 }
 
-// True when the binaries of the device's driver hold machine code. Mesa's rusticl gives SPIR-V.
-inline bool gives_machine_code(const builder::Device& device) { return device.target.platform_name != "rusticl"; }
+// True when the binaries of the device's driver hold machine code. Mesa's rusticl gives SPIR-V, Oclgrind LLVM's
+// bitcode.
+inline bool gives_machine_code(const builder::Device& device) {
+  return device.target.platform_name != "rusticl" && device.target.platform_name != "Oclgrind";
+}
 
 }  // namespace clbake::tests

@@ -142,7 +142,13 @@ BOOST_AUTO_TEST_CASE(LaunchesThatNeedOtherMachineCodeHaveTrialsOfTheirOwn) {
 }
 
 BOOST_AUTO_TEST_CASE(KernelsThatCannotBeTriedAreListedWithTheReason) {
-  const Recorded result = recorded({"untried"});
+  Recorded result;
+  result.record({"untried"});
+  if (result.outcome.status == 3) {
+    BOOST_TEST_MESSAGE("the device has no shared virtual memory");
+    return;
+  }
+  BOOST_TEST_REQUIRE(result.outcome.status == 0, result.outcome.err);
   for (const char* name : {"shared", "idle", "unmade"}) {
     BOOST_TEST_CONTEXT(name) { BOOST_TEST(result.kernel(name)["trials"] == Json::array()); }
   }
