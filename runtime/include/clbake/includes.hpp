@@ -44,7 +44,7 @@ struct Options {
 // include files in other ways: -include, -isystem, @file.
 Result<Options> read_options(std::string_view options);
 
-// A file that an #include names.
+// A file that an `#include` names.
 struct Name {
   std::string name;
   bool quoted = false;  // else in angle brackets
@@ -60,7 +60,7 @@ class Macros {
 
   std::size_t size() const { return size_; }  // definitions
 
-  // The names that an #include may mean, given what stands behind this word: at most one, but for macros of several
+  // The names that an `#include` may mean, given what stands behind this word: at most one, but for macros of several
   // definitions; none where a compiler finds none either. Fails with invalid_argument when there are more than 64.
   Result<std::vector<Name>> names(std::string_view rest) const;
 
