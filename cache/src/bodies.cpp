@@ -198,7 +198,7 @@ Status check_variant(const Variant& variant, std::size_t source_count) {
   if (Status status = check_precision_of(variant); !status) return status;
   const bool has_flags = variant.trans_a || variant.trans_b || variant.image_a || variant.image_b;
   if (variant.is_program() && has_flags) return malformed("a program with operands of a product");
-  if (!variant.is_program() && (variant.trial != 0 || variant.content != ContentDigest() || !variant.parts.empty())) {
+  if (!variant.is_program() && (variant.trial != 0 || variant.content != no_content || !variant.parts.empty())) {
     return malformed("a product with a program's trial, content or parts");
   }
   if (variant.source >= source_count) return malformed("names a source that does not exist");

@@ -71,7 +71,7 @@ class Manifest {
     const std::string wrong = is_named ? wrong_name(program.name) : std::string();
     if (!wrong.empty()) return reader_.fail(at, "name", wrong);
     if (!is_named) {
-      const bool has_content = program.content != cache::ContentDigest();
+      const bool has_content = program.content != cache::no_content;
       program.name = has_content ? content_name(program.content) : "program " + std::to_string(programs_.size());
     }
     const bool twice =

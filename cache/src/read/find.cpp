@@ -79,7 +79,7 @@ Result<std::vector<std::uint32_t>> Bundle::find_content(const ContentDigest& con
     const BundleView& view = state_->view;
     std::vector<std::uint32_t> found;
     Status damage;
-    for (std::uint32_t i = 0; i < variant_count() && content != ContentDigest(); ++i) {
+    for (std::uint32_t i = 0; i < variant_count() && content != no_content; ++i) {
       // key0 and key1 are neighbours.
       if (std::memcmp(view.record(SectionType::variants, i) + format::blob::kKey0At, content.data(), 8) != 0) continue;
       const Result<Variant> one = variant(i);

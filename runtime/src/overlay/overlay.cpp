@@ -42,7 +42,7 @@ std::string part_name(const OverlayKey& key) { return key.hash + "-part"; }
 // Equal for the same program.
 cache::Bytes program_of(const cache::Variant& variant, const cache::Source& source) {
   const cache::ContentDigest& content = variant.content;
-  if (content == cache::ContentDigest()) return identifying_bytes(variant, source);
+  if (content == cache::no_content) return identifying_bytes(variant, source);
   return {content.begin(), content.end()};
 }
 

@@ -21,6 +21,7 @@ using Bytes = std::vector<std::uint8_t>;
 
 // BLAKE2b of all that an application gives for a program: clbake/program_text.hpp.
 using ContentDigest = std::array<std::uint8_t, 32>;
+inline constexpr ContentDigest no_content{};  // of a program that is found by its name alone
 
 // The device and driver that a program was made for. Two targets are equal only if all fields are. The texts are the
 // driver's own, without surrounding blanks: FORMAT.md, "Fields of a target".
@@ -79,7 +80,7 @@ struct Variant : GemmKind {
   std::uint32_t source = 0;      // index into the sources
   std::vector<Launch> launches;  // in the order they run; at least one, but for a program whose launches nobody knows
   // For a program:
-  ContentDigest content{};  // by which it is found without its name (clbake/program_text.hpp); zeros: only by its name
+  ContentDigest content = no_content;  // by which it is found without its name: clbake/program_text.hpp
   std::uint32_t trial = 0;  // 1 + index of the source that says how a proof tries the kernels; 0: none
   std::vector<ContentDigest> parts;  // of a linked program: of what is linked, so that nothing compiles it for itself
 
