@@ -31,7 +31,7 @@ bool better(const cache::Proof& a, const cache::Proof& b) {
 
 // True for one program, whatever is known of its launches.
 bool is_same_content(const cache::Variant& a, const cache::Variant& b) {
-  return a.content == b.content && a.content != no_content;
+  return a.content == b.content && a.content != cache::no_content;
 }
 
 // Adds the launches that the program does not have yet, in an order that is that of no bundle.

@@ -38,7 +38,8 @@ struct ProgramText {
 Result<ProgramText> self_contained(const ProgramText& program);
 
 // BLAKE2b of encode(self_contained(program)): equal only where a compiler sees the same. The -I folders do not count,
-// only what is found there. Fails like self_contained.
+// only what is found there, nor does the constant of another name that pyopencl puts at the end in each process. Fails
+// like self_contained.
 Result<ContentDigest> content_digest(const ProgramText& program);
 
 // The digests of the parts and of theirs: of a linked program's variant. Fails like self_contained.

@@ -54,12 +54,12 @@ Status rejected(const Loaded& loaded, cl_int error, const std::vector<bool>& fai
   return {Code::driver_rejected, why.message(), error};
 }
 
-// Empty where a build from source has to answer.
+// Empty where they are gone: a build from source has to answer.
 std::vector<cache::Bytes> read_binaries(const Baked& baked) {
   std::vector<cache::Bytes> found;
   for (const DeviceBuild& build : baked.builds) {
     Result<BakedBinary> binary = find_binary(*build.digest, build.device);
-    if (!binary || is_slim_poclbin(binary->program)) return {};
+    if (!binary) return {};
     found.push_back(std::move(binary->program));
   }
   return found;

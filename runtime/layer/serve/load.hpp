@@ -43,8 +43,7 @@ Status rejected(const Loaded& loaded, cl_int error);
 // Has the driver compile the source of a program for these devices, each with its options.
 cl_int build_source(cl_program program, const std::vector<DeviceBuild>& builds);
 
-// The binaries that the program was made of, one for each of its devices; always the same. Null if they are gone, and
-// for PoCL's without bitcode: PoCL ends the process that loads such a binary, without the layer, and asks for it again.
+// The binaries that the program was made of, one for each of its devices; always the same. Null if they are gone.
 const std::vector<cache::Bytes>* binaries_of(const Baked& baked);
 
 // The program that answers what the baked one cannot, built by the driver's compiler at the first call; null if that

@@ -3,8 +3,13 @@
 #include "log.hpp"
 #include "serve/calls.hpp"
 #include "serve/load.hpp"
+#include "serve/pocl_memory.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
 #include <utility>
 
 namespace clbake::layer::serve {
@@ -24,9 +29,46 @@ void add(cl_program handle, cl_context context, ProgramText text) {
   registry().add(std::make_shared<Program>(handle, context, std::move(text)));
 }
 
+// Binaries that the application has loaded, where PoCL would end a process that asks for them: those without bitcode,
+// which it got from the layer. By handles that the registry does not know.
+class GivenBinaries {
+ public:
+  void set(cl_program handle, std::vector<cache::Bytes> binaries) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    all_[handle] = std::make_shared<const std::vector<cache::Bytes>>(std::move(binaries));
+    any_ = true;
+  }
+
+  void forget(cl_program handle) {
+    if (!any_) return;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    all_.erase(handle);
+  }
+
+  std::shared_ptr<const std::vector<cache::Bytes>> of(cl_program handle) {
+    if (!any_) return nullptr;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = all_.find(handle);
+    return found == all_.end() ? nullptr : found->second;
+  }
+
+ private:
+  std::mutex mutex_;  // guards `all_`
+  std::atomic<bool> any_{false};
+  std::unordered_map<cl_program, std::shared_ptr<const std::vector<cache::Bytes>>> all_;
+};
+
+// Never destroyed, as programs call OpenCL until their very end.
+GivenBinaries& given_binaries() {
+  static GivenBinaries& all = *new GivenBinaries;
+  return all;
+}
+
 // Forgets an earlier program with this handle.
 cl_program unknown(cl_program handle) {
-  if (handle) registry().forget(handle);
+  if (!handle) return handle;
+  registry().forget(handle);
+  given_binaries().forget(handle);
   return handle;
 }
 
@@ -45,6 +87,24 @@ cl_int reference_count(const Program& program, const Baked& baked, const Answer&
   return answer.number(own - holds + (of_baked - 1));
 }
 
+// CL_PROGRAM_BINARIES, or their sizes: of these, one for each device of the program.
+cl_int answer_binaries(const std::vector<const cache::Bytes*>& all, cl_program_info what, const Answer& answer) {
+  if (what == CL_PROGRAM_BINARY_SIZES) {
+    std::vector<std::size_t> sizes;
+    for (const cache::Bytes* binary : all) sizes.push_back(binary->size());
+    return answer.bytes(sizes.data(), sizes.size() * sizeof sizes[0]);
+  }
+  const std::size_t bytes = all.size() * sizeof(unsigned char*);
+  if (answer.size_ret) *answer.size_ret = bytes;
+  if (!answer.value) return CL_SUCCESS;
+  if (answer.size < bytes) return CL_INVALID_VALUE;
+  auto** const to = static_cast<unsigned char**>(answer.value);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (to[i]) std::copy(all[i]->begin(), all[i]->end(), to[i]);
+  }
+  return CL_SUCCESS;
+}
+
 // CL_PROGRAM_BINARIES and their sizes: one for each device of the program, for which the baked program may have none.
 cl_int binaries(Program& program, const Baked& baked, cl_program_info what, const Answer& answer) {
   const std::vector<cl_device_id> devices = devices_of(program.handle);
@@ -60,20 +120,7 @@ cl_int binaries(Program& program, const Baked& baked, cl_program_info what, cons
     const DeviceBuild* const build = baked.find(device);
     all.push_back(build ? &(*own)[static_cast<std::size_t>(build - baked.builds.data())] : &none);
   }
-  if (what == CL_PROGRAM_BINARY_SIZES) {
-    std::vector<std::size_t> sizes;
-    for (const cache::Bytes* binary : all) sizes.push_back(binary->size());
-    return answer.bytes(sizes.data(), sizes.size() * sizeof sizes[0]);
-  }
-  const std::size_t bytes = all.size() * sizeof(unsigned char*);
-  if (answer.size_ret) *answer.size_ret = bytes;
-  if (!answer.value) return CL_SUCCESS;
-  if (answer.size < bytes) return CL_INVALID_VALUE;
-  auto** const to = static_cast<unsigned char**>(answer.value);
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (to[i]) std::copy(all[i]->begin(), all[i]->end(), to[i]);
-  }
-  return CL_SUCCESS;
+  return answer_binaries(all, what, answer);
 }
 
 cl_int baked_info(Program& program, const Baked& baked, cl_program_info what, const Answer& answer) {
@@ -130,7 +177,16 @@ cl_program calls::CreateProgramWithSource(cl_context context, cl_uint count, con
 cl_program calls::CreateProgramWithBinary(cl_context context, cl_uint count, const cl_device_id* devices,
                                           const std::size_t* lengths, const unsigned char** binaries, cl_int* statuses,
                                           cl_int* error_ret) {
-  return unknown(down().clCreateProgramWithBinary(context, count, devices, lengths, binaries, statuses, error_ret));
+  const cl_program handle =
+      unknown(down().clCreateProgramWithBinary(context, count, devices, lengths, binaries, statuses, error_ret));
+  if (!handle) return handle;
+  no_throw([&] {
+    std::vector<cache::Bytes> given;
+    for (cl_uint i = 0; i < count; ++i) given.emplace_back(binaries[i], binaries[i] + lengths[i]);
+    if (std::any_of(given.begin(), given.end(), is_slim_poclbin)) given_binaries().set(handle, std::move(given));
+    return CL_SUCCESS;
+  });
+  return handle;
 }
 
 cl_program calls::CreateProgramWithBuiltInKernels(cl_context context, cl_uint count, const cl_device_id* devices,
@@ -153,11 +209,17 @@ cl_int calls::GetProgramInfo(cl_program handle, cl_program_info what, std::size_
                              std::size_t* size_ret) {
   return no_throw([&] {
     const std::shared_ptr<Program> program = registry().find(handle);
+    const bool of_binaries = what == CL_PROGRAM_BINARIES || what == CL_PROGRAM_BINARY_SIZES;
+    if (const auto given = !program && of_binaries ? given_binaries().of(handle) : nullptr) {
+      std::vector<const cache::Bytes*> all;
+      for (const cache::Bytes& binary : *given) all.push_back(&binary);
+      return answer_binaries(all, what, {size, value, size_ret});
+    }
     if (!program) return down().clGetProgramInfo(handle, what, size, value, size_ret);
     if (const std::shared_ptr<const Baked> baked = program->served()) {
       return baked_info(*program, *baked, what, {size, value, size_ret});
     }
-    if (what == CL_PROGRAM_BINARIES || what == CL_PROGRAM_BINARY_SIZES) compile_deferred(*program);
+    if (of_binaries) compile_deferred(*program);
     return down().clGetProgramInfo(handle, what, size, value, size_ret);
   });
 }

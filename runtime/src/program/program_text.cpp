@@ -132,6 +132,20 @@ Result<ProgramText> contained(const ProgramText& program, std::size_t deep) {
   return whole;
 }
 
+// pyopencl, where it caches a program itself, ends its source with an unused constant that has another name in each
+// process: pyopencl/cache.py. No bundle could know such a text.
+void drop_constant_of_pyopencl(std::string& source) {
+  constexpr std::string_view before = "\n\n__constant int pyopencl_defeat_cache_";
+  constexpr std::string_view after = " = 0;";
+  constexpr std::size_t digits = 32;
+  const std::size_t size = before.size() + digits + after.size();
+  if (source.size() < size) return;
+  const std::string_view end = std::string_view(source).substr(source.size() - size);
+  const std::string_view name = end.substr(before.size(), digits);
+  if (end.substr(0, before.size()) != before || end.substr(size - after.size()) != after) return;
+  if (name.find_first_not_of("0123456789abcdef") == name.npos) source.resize(source.size() - size);
+}
+
 }  // namespace
 
 Result<ProgramText> self_contained(const ProgramText& program) {
@@ -140,8 +154,9 @@ Result<ProgramText> self_contained(const ProgramText& program) {
 
 Result<ContentDigest> content_digest(const ProgramText& program) {
   return exceptions_to_status([&]() -> Result<ContentDigest> {
-    const Result<ProgramText> whole = contained(program, 0);
+    Result<ProgramText> whole = contained(program, 0);
     if (!whole) return whole.status();
+    if (!whole->sources.empty()) drop_constant_of_pyopencl(whole->sources.back());
     Digester digester;
     append_encoded(digester, *whole);
     return digester.hash.digest();

@@ -77,6 +77,14 @@ BOOST_AUTO_TEST_CASE(DifferentTextsHaveDifferentDigests) {
 
 BOOST_AUTO_TEST_CASE(PlainSourceIsItsOwnEncoding) { BOOST_TEST(encode(of({"kernel"})) == "kernel"); }
 
+BOOST_AUTO_TEST_CASE(ConstantThatPyopenclAddsDoesNotCount) {
+  const auto digest = [](const std::string& end) { return *content_digest(of({"kernel" + end})); };
+  const std::string constant = "\n\n__constant int pyopencl_defeat_cache_0123456789abcdef0123456789abcdef = ";
+  BOOST_TEST((digest(constant + "0;") == digest("")));
+  BOOST_TEST((digest(constant + "1;") != digest("")));
+  BOOST_TEST((digest(constant + "0; ") != digest("")));
+}
+
 BOOST_AUTO_TEST_CASE(JoinedStringsCount) {
   BOOST_TEST((*content_digest(of({"ker", "nel"})) == *content_digest(of({"kernel"}))));
 }
