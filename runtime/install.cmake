@@ -8,7 +8,7 @@ install(TARGETS clbake_static clbake_shared EXPORT clbakeRuntime
 install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development
         PATTERN baked_programs.hpp EXCLUDE PATTERN choice.hpp EXCLUDE PATTERN compute_capability.hpp EXCLUDE
         PATTERN device_lookup.hpp EXCLUDE PATTERN finalize.hpp EXCLUDE PATTERN includes.hpp EXCLUDE
-        PATTERN learn_request.hpp EXCLUDE PATTERN overlay_directory.hpp EXCLUDE PATTERN platform.hpp EXCLUDE
+        PATTERN learn_request.hpp EXCLUDE PATTERN layer_off.hpp EXCLUDE PATTERN overlay_directory.hpp EXCLUDE PATTERN platform.hpp EXCLUDE
         PATTERN seal.hpp EXCLUDE)  # for the builder, the tools and the layer
 install(FILES ${PROJECT_SOURCE_DIR}/cache/include/clbake/gemm_kind.hpp ${PROJECT_SOURCE_DIR}/cache/include/clbake/status.hpp
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/clbake COMPONENT development)

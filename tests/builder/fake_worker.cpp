@@ -16,8 +16,10 @@
 #include <clbake/program_text.hpp>
 #include "learn/functions.hpp"
 #include "learn/inbox.hpp"
+#include "learn/lesson.hpp"
 #include "process/line_channel.hpp"
 #include "prove/proofs.hpp"
+#include "prove/signs.hpp"
 #include "tune/timing/timing_order.hpp"
 
 #include <sys/resource.h>
@@ -151,8 +153,8 @@ void prove_functions(Job& job, const std::string& how) {
   };
   std::vector<std::string>& all = proof.specialisations;
   all.erase(std::remove_if(all.begin(), all.end(), is_general), all.end());
-  proof.jit_free = how != "not-jit-free";
-  proof.note = "proven by the fake worker";
+  proof.jit_free = how != "not-jit-free" && how != "slow";
+  proof.note = how == "slow" ? std::string(learn::kSlowLoad) + "30 s" : "proven by the fake worker";
 }
 
 [[noreturn]] void crash() {
@@ -246,6 +248,7 @@ int compile_learned(const std::string& input, const std::string& output) {
   log("compile-learned " + job.variant.name);
   const std::string how = misbehaviour("compile-learned", job.variant.name);
   if (const std::optional<int> status = misbehave(how)) return *status;
+  if (how == "signs" && !prove::write_control(learn::control_beside(output), {true, {}, false, false})) return 1;
   return end(leave(how, output, std::move(job)));
 }
 

@@ -42,8 +42,10 @@ void print_report(const builder::build::BuildReport& report, const std::vector<b
   note(report.dropped, "dropped: " + counted(report.dropped, "entry") + " of the earlier bundle");
   note(report.not_jit_free,
        "not JIT-free: " + std::to_string(report.not_jit_free) + of_all + "; 'clbake inspect " + file + "' says why");
-  note(report.not_proven, "not proven: " + std::to_string(report.not_proven) + of_all +
-                              ", for lack of the device; 'clbake prove' proves them there");
+  const std::size_t without_device = report.not_proven - report.not_tried;
+  note(without_device, "not proven: " + std::to_string(without_device) + of_all +
+                           ", for lack of the device; 'clbake prove' proves them there");
+  note(report.not_tried, "not proven: " + std::to_string(report.not_tried) + of_all + ", for lack of a trial");
   for (const std::string& remark : report.remarks) std::printf("%s\n", printable(remark).c_str());
 }
 

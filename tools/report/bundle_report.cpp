@@ -97,7 +97,7 @@ Json entry_json(const cache::EntryInfo& entry, const cache::Variant& variant, co
   if (variant.is_program()) {
     json["kernels"] = kernels_json(variant);
     json["untried"] = untried;
-    const std::string unlisted = builder::program::unlisted_in(entry.proof.note);
+    const std::string unlisted = builder::program::part_of(entry.proof.note, builder::program::kUnlisted);
     json["unlisted"] = unlisted.empty() ? Json() : Json(unlisted);
   }
   if (variant.content != no_content) json["content"] = content_name(variant.content);

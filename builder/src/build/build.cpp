@@ -46,7 +46,7 @@ bool is_finished(const Job& job, const Task& task) {
   };
   if (job.entries.empty() || !std::all_of(job.entries.begin(), job.entries.end(), made_here)) return false;
   if (!same_work(job, task.job)) return false;
-  if (!task.offline()) return all_proven(job) && !noise_possible(job);
+  if (!task.offline()) return all_judged(job) && !noise_possible(job);
   const std::vector<cache::Tool>& tools = job.entries.front().proof.tools;  // the native one's
   return std::equal(tools.begin() + 1, tools.end(), task.tools.begin(), task.tools.end());
 }
@@ -87,7 +87,10 @@ void add_remark(const Task& task, BuildReport& report) {
   const std::string name = "program " + task.report.shown + " on " + task.report.device + ": ";
   const Result<std::vector<std::string>> untried = program::untried_kernels(task.job.variant, task.job.trial);
   if (untried && !untried->empty()) report.remarks.insert(name + "untried: " + program::kernels_text(*untried));
-  const std::string unlisted = program::unlisted_in(task.report.proof.note);
+  if (!task.report.remark.empty()) report.remarks.insert(name + task.report.remark);
+  const std::string unlisted = program::part_of(task.report.proof.note, program::kUnlisted);
+  const std::string uncompared = program::part_of(task.report.proof.note, program::kUncompared);
+  if (!uncompared.empty()) report.remarks.insert(name + "untried: " + uncompared + ": the results vary too much");
   if (!unlisted.empty()) report.remarks.insert(name + "not listed, and so not tried: " + unlisted);
   const cache::Proof& proof = task.report.proof;
   if (!proof.proven || proof.jit_free || task.job.entries.front().form != cache::Form::native) return;
@@ -104,6 +107,7 @@ BuildReport report_on(const Plan& plan) {
     report.baked += task.report.outcome == JobReport::Outcome::baked ? 1 : 0;
     report.reused += task.report.outcome == JobReport::Outcome::reused ? 1 : 0;
     report.not_proven += proof.proven ? 0 : 1;
+    report.not_tried += !proof.proven && !task.offline() ? 1 : 0;
     report.not_jit_free += proof.proven && !proof.jit_free ? 1 : 0;
     if (task.job.variant.is_program()) add_remark(task, report);
   }
@@ -113,13 +117,17 @@ BuildReport report_on(const Plan& plan) {
 }
 
 // Leaves only what another build of the same makes, too: not the times, and of the notes, which tell of them, only
-// which kernels are not listed.
+// which kernels are not listed, and what was not tried.
 void remove_measurements(cache::Contents& contents) {
   for (cache::Entry& entry : contents.entries) {
     cache::Proof& proof = entry.proof;
     proof.create_us = proof.build_us = proof.kernel_us = proof.first_us = proof.steady_us = 0;
-    const std::string unlisted = program::unlisted_in(proof.note);
-    proof.note = unlisted.empty() ? std::string() : program::kUnlisted + unlisted;
+    std::string kept;
+    for (const char* const begin : {program::kUnlisted, program::kUncompared, program::kOnlyLoaded}) {
+      const std::string rest = program::part_of(proof.note, begin);
+      if (!rest.empty()) kept += (kept.empty() ? "" : "; ") + (begin + rest);
+    }
+    proof.note = kept;
   }
 }
 

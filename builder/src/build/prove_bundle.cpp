@@ -202,8 +202,9 @@ Result<ProveReport> prove_locked(const ProveOptions& options, const std::atomic<
       ++report.taken_out;
       remove_wrong(candidates[i], tasks[i].job, *contents);
     } else {
-      ++report.proven;
-      report.not_jit_free += tasks[i].report.proof.jit_free ? 0 : 1;
+      const cache::Proof& proof = tasks[i].report.proof;
+      report.proven += proof.proven ? 1 : 0;
+      report.not_jit_free += proof.proven && !proof.jit_free ? 1 : 0;
       store(candidates[i], tasks[i].job, *contents);
     }
   }

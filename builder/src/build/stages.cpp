@@ -2,15 +2,32 @@
 
 #include <clbake/builder/process.hpp>
 #include "device/hanging_widths.hpp"
+#include "program/trial.hpp"
 #include "prove/proofs.hpp"
 
 #include <filesystem>
+#include <optional>
 #include <thread>
 
 namespace clbake::builder::build {
 using namespace process;
 using namespace prove;
 namespace {
+
+// A kernel may crash on a content of which a recording kept only the beginning, as indices that are zero then. Leaves
+// out such trials of the kernel that the worker tried last; true when there are some, and the work is to be done again.
+bool leave_out_cut_trials(Task& task, const Exit& exit, const Command& command) {
+  if (!task.job.variant.is_program() || exit.ok() || is_wrong_result(exit) || is_full_disk(exit, command)) return false;
+  const std::string tried = last_tried(command.log), before = "kernel ";
+  if (tried.rfind(before, 0) != 0) return false;
+  const std::string kernel = tried.substr(before.size(), tried.find(',') - before.size());
+  std::optional<std::string> rest = program::without_cut_trials(task.job.trial, kernel);
+  if (!rest) return false;
+  task.job.trial = std::move(*rest);
+  task.report.remark += (task.report.remark.empty() ? "" : "; ") + ("untried: kernel " + kernel) +
+                        ": its recorded content was cut, and it fails with that";
+  return true;
+}
 
 class CompileStage {
  public:
@@ -66,6 +83,11 @@ class CompileStage {
 
   void ended(std::size_t index, const Exit& exit) {
     Task& task = tasks_[owners_[index]];
+    if (leave_out_cut_trials(task, exit, commands_[index])) {
+      disk_ = add_command(task);
+      if (disk_) owners_.push_back(owners_[index]);
+      return;
+    }
     hanging_.ended(task.bake_list, task.vector_width, exit.timed_out);
     if (!exit.ok()) {
       const std::string cause = failure_of(exit, commands_[index], context_.timeout);
@@ -124,6 +146,12 @@ class ProveStage {
               cause);
       if (!exit) return exit.status();
       task.wrong = is_wrong_result(*exit);
+      if (!exit->ok() && leave_out_cut_trials(task, *exit, commanded_)) {
+        const Status changed = change_trial(task);
+        if (!changed) return changed;
+        cause.clear();
+        continue;
+      }
       if (!exit->ok()) break;
       Result<Job> proven = read_proven(task.compiled_file(), task.proven_file());
       if (!proven) cause = proven.status().message();
@@ -168,19 +196,28 @@ class ProveStage {
     return overhead;
   }
 
+  // The compiled file gets the task's trials.
+  static Status change_trial(const Task& task) {
+    Result<Job> compiled = read_job(task.compiled_file());
+    if (!compiled) return compiled.status();
+    compiled->trial = task.job.trial;
+    return write_job(task.compiled_file(), *compiled);
+  }
+
   // Runs one worker. `cause` says what went wrong with it, if anything.
-  Result<Exit> run(const std::vector<std::string>& arguments, const std::string& log, std::string& cause) const {
+  Result<Exit> run(const std::vector<std::string>& arguments, const std::string& log, std::string& cause) {
     const Result<ScratchDirectory> cache = ScratchDirectory::create(context_.work_directory);
     if (!cache) return cache.status();
-    const Command command = worker_command(context_.worker, arguments, *cache, log);
-    Result<Exit> exit = process::run(command, context_.timeout, context_.cancel);
+    commanded_ = worker_command(context_.worker, arguments, *cache, log);
+    Result<Exit> exit = process::run(commanded_, context_.timeout, context_.cancel);
     if (!exit) return exit;
-    if (!exit->ok()) cause = failure_of(*exit, command, context_.timeout);
-    if (is_full_disk(*exit, command)) return {Code::io, cause};
+    if (!exit->ok()) cause = failure_of(*exit, commanded_, context_.timeout);
+    if (is_full_disk(*exit, commanded_)) return {Code::io, cause};
     return exit;
   }
 
   const StageContext& context_;
+  Command commanded_;  // of the last worker
   std::vector<Overhead> overheads_;
 };
 

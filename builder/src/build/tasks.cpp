@@ -61,10 +61,10 @@ Plan plan_tasks(const BuildOptions& options, const std::vector<BakeList>& bake_l
       const std::string cause = program.failure.empty() ? violation(program, device.limits) : program.failure;
       if (cause.empty()) add_task(plan, like, make_job(device.target, program), work_directory);
       if (!cause.empty())
-        plan.unfit.push_back({name, program.name, shown_name(program.name), JobReport::Outcome::failed, cause, {}});
+        plan.unfit.push_back({name, program.name, shown_name(program.name), JobReport::Outcome::failed, cause, {}, {}});
     }
     for (const auto& [variant, constraint] : bake_list.unfit) {
-      plan.unfit.push_back({name, variant, variant, JobReport::Outcome::failed, constraint, {}});
+      plan.unfit.push_back({name, variant, variant, JobReport::Outcome::failed, constraint, {}, {}});
     }
   };
   std::size_t number = 0;

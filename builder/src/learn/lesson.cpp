@@ -5,12 +5,11 @@
 #include <clbake/platform.hpp>
 
 #include <unistd.h>
+#include <filesystem>
 #include <utility>
 
 namespace clbake::builder::learn {
 namespace {
-
-bool keeps_functions(const cache::Target& target) { return platform_of(target).binaries == Binaries::functions; }
 
 // The program of an earlier entry.
 Result<ProgramText> text_of(const cache::Source& source, const cache::Variant& variant) {
@@ -50,6 +49,12 @@ std::uint64_t attempt_of(const Lesson& lesson) {
 }
 
 }  // namespace
+
+std::string control_beside(const std::string& job) {
+  return (std::filesystem::path(job).parent_path() / "control").string();
+}
+
+bool keeps_functions(const cache::Target& target) { return platform_of(target).binaries == Binaries::functions; }
 
 std::set<std::string> launched_kernels(const cache::Variant& variant) {
   std::set<std::string> kernels;

@@ -22,6 +22,15 @@ struct Lesson {
   std::string name() const { return content_name(request.digest).substr(0, 24); }
 };
 
+// The file by which compile-learned tells the others which signs its compilation gave. `job`: its output.
+std::string control_beside(const std::string& job);
+
+// Begins the note of prove-learned where only the time says that a load compiles.
+inline constexpr const char* kSlowLoad = "loading takes as long as compiling: ";
+
+// True for drivers whose programs hold functions for launches, which can be read.
+bool keeps_functions(const cache::Target& target);
+
 // The kernels that were launched with a local size.
 std::set<std::string> launched_kernels(const cache::Variant& variant);
 

@@ -1,9 +1,10 @@
 #include "learn/student.hpp"
 
+#include "prove/signs.hpp"
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <csignal>
 #include <iomanip>
 #include <sstream>
 #include <utility>
@@ -15,6 +16,12 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kTimeout{900};  // of a worker, at the lowest priority
+constexpr std::uint64_t kTries = 3;            // of what may go well on another day
+
+// Where nothing but a busy machine may be to blame: a signal, a timeout, a time that was measured.
+constexpr Code kPerhapsLater = Code::cancelled;
+
+constexpr const char* kCompiled = "/compiled.job";
 
 std::string seconds_since(Clock::time_point start) {
   std::ostringstream text;
@@ -36,8 +43,12 @@ std::string counted(std::size_t functions) {
   return std::to_string(functions) + (functions == 1 ? " function, " : " functions, ");
 }
 
-// True when somebody ended the worker: the program may be learned another time.
-bool was_ended(const Exit& exit) { return !exit.timed_out && (exit.signal == SIGTERM || exit.signal == SIGKILL); }
+// True when more is known than that a load compiles nothing: the program's functions, or that this driver compiles
+// when it builds, so that nothing is left for launches.
+bool is_judged(const Job& compiled, const cache::Proof& proof, const std::string& path) {
+  if (!keeps_functions(compiled.target)) return prove::read_control(control_beside(path)).any();
+  return !compiled.entries.front().proof.specialisations.empty() || !proof.specialisations.empty();
+}
 
 }  // namespace
 
@@ -48,7 +59,7 @@ Result<std::string> Student::learn(const Request& request) const {
   const Result<Lesson> lesson = lesson_of(request, known ? &*known : nullptr);
   if (lesson.status().code() == Code::no_entry) return std::string();
   if (!lesson) return content_name(request.digest).substr(0, 24) + ": not learned: " + lesson.status().message();
-  if (overlay_.is_rejected(key, lesson->attempt)) return std::string();
+  if (has_given_up(key, lesson->attempt)) return std::string();
   const Result<Job> proven = teach(*lesson);
   const Status learned = proven ? keep(*lesson, *proven) : proven.status();
   if (learned.code() == Code::io) return learned;
@@ -57,8 +68,22 @@ Result<std::string> Student::learn(const Request& request) const {
     return lesson->name() + ": learned in " + seconds_since(start) + ": " + counted(proof.specialisations.size()) +
            proof.note;
   }
-  const Status marked = learned.code() == Code::cancelled ? Status() : overlay_.mark_rejected(key, lesson->attempt);
+  const Status marked = mark(key, lesson->attempt, learned.code());
   return lesson->name() + ": not learned: " + learned.message() + (marked ? "" : "; " + marked.message());
+}
+
+bool Student::has_given_up(const OverlayKey& key, std::uint64_t attempt) const {
+  return overlay_.is_rejected(key, attempt) || overlay_.is_rejected(key, attempt + kTries);
+}
+
+// The attempt itself is marked where the driver refuses it; else one after the other of the numbers behind it, which
+// count the tries.
+Status Student::mark(const OverlayKey& key, std::uint64_t attempt, Code failure) const {
+  std::uint64_t number = 0;
+  if (failure == kPerhapsLater) {
+    for (number = 1; number < kTries && overlay_.is_rejected(key, attempt + number);) ++number;
+  }
+  return overlay_.mark_rejected(key, attempt + number);
 }
 
 Result<Job> Student::teach(const Lesson& lesson) const {
@@ -75,14 +100,14 @@ Status Student::work(const Command& command) const {
   if (exit->ok()) return {};
   const std::string cause = failure_of(*exit, command, kTimeout);
   if (is_full_disk(*exit, command)) return {Code::io, cause};
-  return {was_ended(*exit) ? Code::cancelled : Code::driver_rejected, cause};
+  return {exit->signal != 0 || exit->timed_out ? kPerhapsLater : Code::driver_rejected, cause};
 }
 
 Result<Job> Student::compile(const Lesson& lesson, const std::string& place) const {
   const Result<ScratchDirectory> cache = ScratchDirectory::create(place);
   if (!cache) return cache.status();
   const std::string path = place + "/request";
-  const std::string output = place + "/compiled.job";
+  const std::string output = place + kCompiled;
   const Result<std::string> bytes = clbake::learn::encode(lesson.request);
   if (!bytes) return bytes.status();
   Status status = cache::write_file(path, {reinterpret_cast<const std::uint8_t*>(bytes->data()), bytes->size()});
@@ -116,9 +141,12 @@ Result<Job> Student::prove(const Lesson& lesson, const Job& compiled, const std:
   if (!job) return job;
   if (!same_work(*job, compiled) || job->entries.size() != 1) return {Code::malformed, "the worker left no proof"};
   cache::Proof& proof = job->entries.front().proof;
-  if (!proof.jit_free) return {Code::driver_rejected, proof.note};
-  proof.jit_free = serves_every_launch(compiled.entries.front().proof) || is_complete(lesson, proof);
-  if (!proof.jit_free) proof.note += "; not JIT-free: launches compile whose sizes it has no function for";
+  const bool is_slow = proof.note.rfind(kSlowLoad, 0) == 0;
+  if (!proof.jit_free) return {is_slow ? kPerhapsLater : Code::driver_rejected, proof.note};
+  const bool judged = is_judged(compiled, proof, place + kCompiled);
+  proof.jit_free = judged && (serves_every_launch(compiled.entries.front().proof) || is_complete(lesson, proof));
+  if (!judged) proof.note += "; launches not judged";
+  if (judged && !proof.jit_free) proof.note += "; not JIT-free: launches compile whose sizes it has no function for";
   if (!lesson.request.log.empty()) proof.log = lesson.request.log;
   return job;
 }

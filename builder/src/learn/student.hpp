@@ -22,6 +22,8 @@ class Student {
   Result<std::string> learn(const Request& request) const;
 
  private:
+  bool has_given_up(const OverlayKey& key, std::uint64_t attempt) const;
+  Status mark(const OverlayKey& key, std::uint64_t attempt, Code failure) const;
   // `place`: a directory for the files of this program.
   Result<Job> teach(const Lesson& lesson) const;
   Result<Job> compile(const Lesson& lesson, const std::string& place) const;

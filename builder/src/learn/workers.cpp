@@ -10,6 +10,7 @@
 
 #include "learn/functions.hpp"
 #include "learn/inbox.hpp"
+#include "learn/lesson.hpp"
 #include "process/text_file.hpp"
 #include "prove/compile_watch.hpp"
 
@@ -138,11 +139,6 @@ Result<cache::Entry> machine_code(std::vector<cache::Entry> entries) {
   return std::move(entries.front());
 }
 
-// The file by which compile_learned tells prove_learned which signs its compilation gave.
-std::string control_beside(const std::string& job) {
-  return (std::filesystem::path(job).parent_path() / "control").string();
-}
-
 }  // namespace
 
 Status compile_learned(const std::string& path, const std::string& output, std::size_t pass) {
@@ -215,11 +211,12 @@ Status prove_learned(const std::string& path, const std::string& output) {
   proof.build_us = static_cast<float>(loaded.build_us);
   proof.kernel_us = static_cast<float>(loaded.kernel_us);
   watch.loaded(proof.load_us(), kernels->size(), proof.specialisations.size());
-  const std::string compiles = watch.verdict().compiled;
+  const prove::Verdict verdict = watch.verdict();
   const Functions functions = functions_in_cache();
   proof.specialisations.assign(functions.begin(), functions.end());
-  proof.jit_free = compiles.empty();
-  proof.note = compiles.empty() ? "learned: loaded, but nothing was launched" : "loading compiles: " + compiles;
+  proof.jit_free = verdict.compiled.empty();
+  proof.note = proof.jit_free ? "learned: loaded, but nothing was launched"
+                              : (verdict.by_time ? kSlowLoad : "loading compiles: ") + verdict.compiled;
   return write_job(output, *job);
 }
 

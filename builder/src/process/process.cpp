@@ -1,6 +1,7 @@
 #include <clbake/builder/process.hpp>
 
 #include <clbake/builder/platforms.hpp>
+#include <clbake/layer_off.hpp>
 #include "process/time_limit.hpp"
 
 #include <fcntl.h>
@@ -242,8 +243,19 @@ Command worker_command(const std::string& worker, const std::vector<std::string>
   command.arguments.insert(command.arguments.end(), arguments.begin(), arguments.end());
   command.environment = driver_cache_environment(cache.path());
   for (auto& variable : steady_environment()) command.environment.push_back(std::move(variable));
+  for (const auto& [name, value] : kLayerOff) command.environment.emplace_back(name, value);
   command.log = log;
   return command;
+}
+
+std::string last_tried(const std::string& log) {
+  const std::string mark = kTriedMark;
+  std::string tried;
+  std::ifstream file(log);
+  for (std::string line; std::getline(file, line);) {
+    if (line.rfind(mark, 0) == 0) tried = line.substr(mark.size());
+  }
+  return tried;
 }
 
 std::string failure_of(const Exit& exit, const Command& command, std::chrono::seconds timeout) {
@@ -252,12 +264,7 @@ std::string failure_of(const Exit& exit, const Command& command, std::chrono::se
   }
   std::string cause = describe(exit, command, timeout);
   if (exit.signal == 0 && !exit.timed_out) return cause;  // the last line of the log
-  const std::string mark = kTriedMark;
-  std::string tried;
-  std::ifstream log(command.log);
-  for (std::string line; std::getline(log, line);) {
-    if (line.rfind(mark, 0) == 0) tried = line.substr(mark.size());
-  }
+  const std::string tried = last_tried(command.log);
   if (tried.empty()) return cause;
   return tried + ": " + cause + (exit.timed_out ? "" : "; perhaps the kernel accesses memory outside of its buffers");
 }

@@ -1,6 +1,8 @@
 #include "program/trial.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <filesystem>
 #include <random>
 
 namespace clbake::builder::program {
@@ -12,6 +14,12 @@ constexpr std::uint64_t kMaxBufferBytes = std::uint64_t{1} << 32;
 constexpr std::uint64_t kMaxValueBytes = 65536;
 constexpr std::uint64_t kMaxLocalBytes = std::uint64_t{1} << 24;
 constexpr std::uint64_t kMaxImageExtent = 1U << 28;
+
+// A manifest of somebody else must not put files of this machine into a bundle.
+bool leads_outside(const std::string& name) {
+  const std::filesystem::path path = std::filesystem::path(name).lexically_normal();
+  return path.is_absolute() || (!path.empty() && *path.begin() == "..");
+}
 
 // Reads one argument of a trial.
 class ArgumentReader {
@@ -59,6 +67,7 @@ class ArgumentReader {
     return json_field("file", [this](const JsonValue& v) {
       std::string name;
       if (!reader_.read(v, name)) return false;
+      if (leads_outside(name)) return reader_.fail(v, "leads outside of the manifest's folder");
       argument_.bytes = files_.find(name);
       return true;
     });
@@ -96,7 +105,7 @@ class ArgumentReader {
     argument_.kind = Kind::same;
     if (!reader_.object(at, reader_.field("same", argument_.count))) return false;
     const std::uint64_t number = argument_.count;
-    return (number + 1 < earlier_.size() && earlier_[number].is_memory()) ||
+    return (number < earlier_.size() - 1 && earlier_[number].is_memory()) ||  // the last one is this
            reader_.fail(at, "same", "is no earlier argument that is a buffer or an image");
   }
 
@@ -151,8 +160,12 @@ class ArgumentReader {
       if (at.json.contains(names[i]) == wanted[i]) continue;
       return reader_.fail(at, names[i], wanted[i] ? "is missing" : "is no extent of such an image");
     }
-    argument_.count = image.pixels();
-    return argument_.size() <= kMaxBufferBytes || reader_.fail(at, "the image has more than 4 GiB");
+    argument_.count = 1;
+    for (const std::uint64_t extent : {image.width, image.height, image.depth, image.array_size}) {
+      argument_.count *= extent;  // of at most 32 and 20 bits
+      if (argument_.size() > kMaxBufferBytes) return reader_.fail(at, "the image has more than 4 GiB");
+    }
+    return true;
   }
 
   bool read_sampler(const JsonValue& at) {
@@ -185,7 +198,7 @@ class ArgumentReader {
       const bool is_file = v.json.is_object();
       if (is_file ? !reader_.object(v, file_field()) : !read_hex(v)) return false;
       if (!argument_.bytes) return true;  // a failure of the files
-      argument_.count = argument_.bytes->size();
+      argument_.count = argument_.bytes->size;
       return (argument_.count > 0 && argument_.count <= kMaxValueBytes) ||
              reader_.fail(v, "has " + std::to_string(argument_.count) + " bytes, not 1 to 65536");
     };
@@ -221,14 +234,14 @@ class ArgumentReader {
   }
 
   // Unlike JsonReader::read, with negative ones.
-  bool read_number(const JsonValue& at, double& value) {
+  bool read_number(const JsonValue& at, Number& value) {
     const NumberType& type = *argument_.element.number;
     if (!at.json.is_number()) return reader_.fail(at, "is not a number");
-    value = at.json.get<double>();
+    value = at.json.get<Number>();
     return type.holds(value) || reader_.fail(at, std::string("is no ") + type.name);
   }
 
-  bool read_numbers(const JsonValue& at, std::uint64_t count, std::vector<double>& values) {
+  bool read_numbers(const JsonValue& at, std::uint64_t count, std::vector<Number>& values) {
     const auto read = [&](const JsonValue& item) { return read_number(item, values.emplace_back()); };
     return reader_.list(at, read) &&
            (values.size() == count ||
@@ -243,10 +256,10 @@ class ArgumentReader {
       return reader_.fail(at, "is neither a number, a list of them nor {\"random\": [LOW, HIGH]}");
     }
     return reader_.object(at, json_field("random", [&](const JsonValue& range) {
-                            std::vector<double> bounds;
+                            std::vector<Number> bounds;
                             if (!read_numbers(range, 2, bounds)) return false;
-                            argument_.low = bounds[0];
-                            argument_.high = bounds[1];
+                            argument_.low = static_cast<double>(bounds[0]);
+                            argument_.high = static_cast<double>(bounds[1]);
                             return bounds[0] <= bounds[1] || reader_.fail(range, "ends before it begins");
                           }));
   }
@@ -274,7 +287,7 @@ class ArgumentReader {
     const int contents = static_cast<int>(at.json.count("fill") + at.json.count("hex") + at.json.count("file"));
     if (contents > 1) return reader_.fail(at, "has more than one of \"fill\", \"hex\" and \"file\"");
     if (!argument_.bytes) return true;
-    const std::uint64_t has = argument_.bytes->size(), needs = argument_.size();
+    const std::uint64_t has = argument_.bytes->size, needs = argument_.size();
     if (has == needs || (truncated && has < needs)) return true;
     return reader_.fail(at, at.json.count("hex") ? "hex" : "file",
                         "has " + std::to_string(has) + " bytes, and the argument has " + std::to_string(needs));
@@ -298,18 +311,18 @@ bool read_arguments(JsonReader& reader, const JsonValue& at, TrialFiles& files, 
 cache::Bytes content_of(const TrialArgument& argument, std::size_t number) {
   cache::Bytes content(argument.size());
   if (argument.bytes) {
-    std::copy_n(argument.bytes->begin(), std::min(content.size(), argument.bytes->size()), content.begin());
+    const cache::Bytes& begin = argument.bytes->begin;
+    std::copy_n(begin.begin(), std::min(content.size(), begin.size()), content.begin());
     return content;
   }
   const NumberType& type = *argument.element.number;
   std::mt19937_64 random(number);
   for (std::uint64_t i = 0; i < argument.numbers(); ++i) {
-    double value = 0;
+    Number value = 0;
     if (argument.values.empty()) {
       const double part = static_cast<double>(random() >> 32U) / 4294967296.0;
       const double width = argument.high - argument.low;
-      value = argument.low +
-              (type.is_float() ? part * width : static_cast<double>(static_cast<std::int64_t>(part * (width + 1))));
+      value = argument.low + (type.is_float() ? part * width : std::floor(part * (width + 1)));
     } else {
       value = argument.values[argument.values.size() == 1 ? 0 : i];
     }

@@ -19,7 +19,6 @@ struct Image {
   std::uint64_t width = 1, height = 1, depth = 1, array_size = 1;  // those that the shape lacks are 1
   ElementType pixel;                                               // as its channels are stored
 
-  std::uint64_t pixels() const { return width * height * depth * array_size; }
   // Its extents for clEnqueueReadImage, where the array's size follows the dimensions.
   void region(std::size_t (&extents)[3]) const;
 };

@@ -6,13 +6,20 @@
 #include <cmath>
 #include <cstring>
 #include <iterator>
+#include <limits>
 
 namespace clbake::builder::program {
 namespace {
 
 template <typename T>
-void store(double value, std::uint8_t* to) {
+void store(Number value, std::uint8_t* to) {
   const T number(static_cast<T>(value));
+  std::memcpy(to, &number, sizeof number);
+}
+
+template <>
+void store<Half>(Number value, std::uint8_t* to) {
+  const Half number(static_cast<double>(value));
   std::memcpy(to, &number, sizeof number);
 }
 
@@ -34,18 +41,17 @@ constexpr NumberType kTypes[] = {
     type_of<std::int64_t>("long"),    type_of<std::uint64_t>("ulong"), type_of<Half>("half", 1e-2),
     type_of<float>("float", 1e-5),    type_of<double>("double", 1e-12)};
 
-constexpr int kExactBits = 53;  // whole numbers of which a double holds each
+constexpr int kExactBits = std::numeric_limits<Number>::digits;  // of whole numbers that each can be told
 
 }  // namespace
 
 const char* const kNumberTypes = "char, uchar, short, ushort, int, uint, long, ulong, half, float or double";
 
-bool NumberType::holds(double value) const {
+bool NumberType::holds(Number value) const {
   if (is_float()) return true;
   if (value != std::floor(value)) return false;
-  const int bits = std::min(static_cast<int>(8 * bytes), kExactBits);
   const bool is_signed = name[0] != 'u';
-  const double limit = std::ldexp(1, is_signed && bits < kExactBits ? bits - 1 : bits);
+  const Number limit = std::ldexp(Number{1}, std::min(static_cast<int>(8 * bytes) - (is_signed ? 1 : 0), kExactBits));
   return value < limit && value >= (is_signed ? -limit : 0);
 }
 

@@ -6,15 +6,17 @@
 
 namespace clbake::builder::program {
 
+// Holds whole numbers of 64 bits exactly where its significand has as many bits, as on x86 and 64-bit ARM with Linux.
+using Number = long double;
+
 struct NumberType {
   const char* name;
   std::uint32_t bytes;
   double tolerance;                            // of a result, if the trial states none; 0: a whole number
-  void (*store)(double value, std::uint8_t*);  // rounded to the type
+  void (*store)(Number value, std::uint8_t*);  // rounded to the type
   double (*load)(const std::uint8_t*);
   bool is_float() const { return tolerance > 0; }
-  // As far as a double can tell a number from its neighbours.
-  bool holds(double value) const;
+  bool holds(Number value) const;
 };
 
 // Null for any other name.

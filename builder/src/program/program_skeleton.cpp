@@ -91,7 +91,7 @@ Parameter parameter_of(const std::string& declaration) {
 std::vector<FoundKernel> read_kernels_in(const std::string& text) {
   static const std::regex pattern(
       R"(\b(?:__)?kernel\b((?:\s|__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\))*)void((?:\s|__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\))*)\s(\w+)\s*\(([^)]*)\))");
-  static const std::regex required(R"(reqd_work_group_size\s*\(\s*(\d+)\s*,\s*(\d+)\s*,\s*(\d+)\s*\))");
+  static const std::regex required(R"(reqd_work_group_size\s*\(\s*(\d{1,6})\s*,\s*(\d{1,6})\s*,\s*(\d{1,6})\s*\))");
   std::vector<FoundKernel> kernels;
   for (std::sregex_iterator it(text.begin(), text.end(), pattern), end; it != end; ++it) {
     const std::string name = (*it)[3], attributes = (*it)[1].str() + (*it)[2].str();
@@ -131,7 +131,6 @@ Json argument_of(const Parameter& parameter) {
     }
     case Kind::value: {
       const ElementType element = element_type(type);
-      if (!element.number) return {{"bytes", "00000000"}};
       const Json one = element.number->is_float() ? 1 : static_cast<int>(kExtent);
       return {{"scalar", type}, {"value", element.width == 1 ? one : Json(std::vector<Json>(element.width, one))}};
     }
@@ -141,16 +140,31 @@ Json argument_of(const Parameter& parameter) {
   return {{"buffer", element_type(type).number ? type : "bytes"}, {"count", kElements}};
 }
 
+// A struct, whose content only the application knows.
+bool is_struct(const Parameter& parameter) {
+  return parameter.kind == Kind::value && !element_type(parameter.type).number;
+}
+
 // A line of the manifest.
-std::string kernel_text(const FoundKernel& kernel) {
+std::string kernel_text(const FoundKernel& kernel, std::vector<std::string>& remarks) {
   const bool is_any = kernel.required == kDriversChoice;
   Json arguments = Json::array();
-  for (const Parameter& parameter : kernel.parameters) arguments.push_back(argument_of(parameter));
+  for (const Parameter& parameter : kernel.parameters) {
+    if (!is_struct(parameter)) arguments.push_back(argument_of(parameter));
+  }
   Json global = {kItems};
   if (!is_any) global = {4 * kernel.required[0], kernel.required[1], kernel.required[2]};
   Json sizes = Json::array({is_any ? Json::array({64}) : Json(kernel.required)});
-  const Json trial = {{"global", std::move(global)}, {"arguments", std::move(arguments)}};
-  return Json{{"name", kernel.name}, {"work_group_sizes", std::move(sizes)}, {"trials", Json::array({trial})}}.dump();
+  Json trials = Json::array();
+  const auto unknown = std::find_if(kernel.parameters.begin(), kernel.parameters.end(), is_struct);
+  if (unknown == kernel.parameters.end()) {
+    trials.push_back({{"global", std::move(global)}, {"arguments", std::move(arguments)}});
+  } else {
+    remarks.push_back("kernel " + kernel.name + " has no trial, as its argument " +
+                      std::to_string(unknown - kernel.parameters.begin()) + " is a struct (" + unknown->type +
+                      "): \"bytes\" states its content");
+  }
+  return Json{{"name", kernel.name}, {"work_group_sizes", std::move(sizes)}, {"trials", std::move(trials)}}.dump();
 }
 
 std::string name_of(const std::string& file) {
@@ -193,7 +207,7 @@ Result<Skeleton> program_skeleton(const SkeletonOptions& options) {
     text.pop_back();  // the brace
     text += ", \"kernels\": [";
     for (std::size_t k = 0; k < kernels->size(); ++k)
-      text += (k == 0 ? "\n    " : ",\n    ") + kernel_text((*kernels)[k]);
+      text += (k == 0 ? "\n    " : ",\n    ") + kernel_text((*kernels)[k], skeleton.remarks);
     programs += (programs.empty() ? "\n  " : ",\n  ") + text + "]}";
   }
   skeleton.manifest = "{\"version\": 2, \"programs\": [" + programs + "]}\n";

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <set>
 
 namespace clbake::builder::program {
@@ -140,15 +141,18 @@ Job make_job(const Target& target, const Program& program) {
 }
 
 Result<std::vector<std::string>> untried_kernels(const cache::Variant& program, const std::string& trial) {
-  std::set<std::string> tried;
   const Result<std::vector<TriedKernel>> kernels = trial.empty() ? std::vector<TriedKernel>() : parse_trial(trial);
   if (!kernels) return kernels.status();
-  for (const TriedKernel& kernel : *kernels) {
-    if (!kernel.trials.empty()) tried.insert(kernel.name);
-  }
+  std::map<std::string, std::set<Extents3>> tried;  // by kernel
+  for (const TrialCase& each : cases_of(*kernels)) tried[each.kernel.name].insert(each.size);
   std::vector<std::string> names;
+  std::set<std::string> named;
   for (const cache::Launch& launch : program.launches) {
-    if (tried.insert(launch.kernel_name).second) names.push_back(launch.kernel_name);
+    const Extents3 size = {launch.local[0], launch.local[1], launch.local[2]};
+    const auto sizes = tried.find(launch.kernel_name);
+    if (sizes != tried.end() && sizes->second.count(size) != 0) continue;
+    const std::string name = launch.kernel_name + (sizes == tried.end() ? "" : " at " + size_text(size));
+    if (named.insert(name).second) names.push_back(name);
   }
   return names;
 }
@@ -179,11 +183,11 @@ std::string shown_name(const cache::Variant& variant) {
   return text + (names.size() > kMostNames ? ", ...)" : ")");
 }
 
-std::string unlisted_in(const std::string& note) {
-  const std::size_t begin = note.find(kUnlisted);
-  if (begin == std::string::npos) return {};
-  const std::size_t names = begin + std::strlen(kUnlisted);
-  return note.substr(names, note.find(';', names) - names);
+std::string part_of(const std::string& note, const char* begin) {
+  const std::size_t found = note.find(begin);
+  if (found == std::string::npos) return {};
+  const std::size_t rest = found + std::strlen(begin);
+  return note.substr(rest, note.find(';', rest) - rest);
 }
 
 }  // namespace clbake::builder::program

@@ -67,7 +67,7 @@ const std::uint64_t* size_of(const std::string& type, const TypeSizes& sizes, st
 bool may_be_null(const TrialArgument& given) {
   if (given.kind == Kind::local) return given.count == sizeof(cl_mem);
   if (given.kind != Kind::value || !given.bytes || given.size() != sizeof(cl_mem)) return false;
-  return std::all_of(given.bytes->begin(), given.bytes->end(), [](std::uint8_t byte) { return byte == 0; });
+  return std::all_of(given.bytes->begin.begin(), given.bytes->begin.end(), [](std::uint8_t byte) { return byte == 0; });
 }
 
 // Why the argument does not fit; empty when it does.

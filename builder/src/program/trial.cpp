@@ -119,6 +119,28 @@ std::string trial_text(const Json& kernels, const TrialFiles& files, std::size_t
   return text;
 }
 
+std::optional<std::string> without_cut_trials(const std::string& trial, const std::string& kernel) {
+  Result<Json> json = parse_trial(trial) ? parse_json(trial) : Status(Code::malformed, {});
+  if (!json) return std::nullopt;
+  const auto is_cut = [](const Json& each) {
+    const Json& arguments = each["arguments"];
+    return std::any_of(arguments.begin(), arguments.end(),
+                       [](const Json& argument) { return argument.value("truncated", false); });
+  };
+  bool has_cut = false;
+  for (Json& each : json->is_array() ? *json : (*json)["kernels"]) {
+    if (each["name"] != kernel) continue;
+    Json rest = Json::array();
+    for (const Json& one : each["trials"]) {
+      if (!is_cut(one)) rest.push_back(one);
+    }
+    has_cut = has_cut || rest.size() < each["trials"].size();
+    each["trials"] = std::move(rest);
+  }
+  if (!has_cut) return std::nullopt;
+  return json->dump();
+}
+
 Result<std::vector<TriedKernel>> parse_trial(const std::string& trial) {
   const Result<Json> json = parse_json(trial);
   if (!json) return json.status().within("the program's trials");

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,12 +29,12 @@ struct TrialArgument {
 
   // The first content. Bytes, behind which there are zeros; or numbers, one by one; or one number everywhere; or random
   // ones in [low, high].
-  SharedBytes bytes;
-  std::vector<double> values;
+  SharedContent bytes;
+  std::vector<Number> values;
   double low = 0;
   double high = 0;
 
-  std::vector<double> expected;  // the numbers that it must hold in the end; none: those that a build from source makes
+  std::vector<Number> expected;  // the numbers that it must hold in the end; none: those that a build from source makes
   double tolerance = 0;          // of each number: |found - expected| <= tolerance * max(1, |expected|)
   bool any_order = false;        // the elements may come out in any order
 
@@ -92,6 +93,10 @@ bool read_kernels(process::JsonReader& reader, const process::JsonValue& at, Tri
 // files where it would have more than `most_bytes`, which `remark` then says; zeros take the place of the rest.
 std::string trial_text(const process::Json& kernels, const TrialFiles& files, std::size_t most_bytes,
                        std::string& remark);
+
+// Such a text without the kernel's trials of which a recording kept only the beginning of some content; nullopt: the
+// kernel has none.
+std::optional<std::string> without_cut_trials(const std::string& trial, const std::string& kernel);
 
 // The kernels of such a text. Fails with malformed.
 Result<std::vector<TriedKernel>> parse_trial(const std::string& trial);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 namespace clbake::builder::program {
 using namespace process;
@@ -17,17 +18,22 @@ int digit_value(char c) {
   return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
+Content content_of(cache::Bytes bytes) {
+  const std::uint64_t size = bytes.size();
+  return {std::move(bytes), size};
+}
+
 }  // namespace
 
-SharedBytes bytes_of_hex(const std::string& digits) {
+SharedContent bytes_of_hex(const std::string& digits) {
   if (digits.size() % 2 != 0) return nullptr;
-  const auto bytes = std::make_shared<cache::Bytes>(digits.size() / 2);
-  for (std::size_t i = 0; i < bytes->size(); ++i) {
+  const auto content = std::make_shared<Content>(content_of(cache::Bytes(digits.size() / 2)));
+  for (std::size_t i = 0; i < content->begin.size(); ++i) {
     const int high = digit_value(digits[2 * i]), low = digit_value(digits[2 * i + 1]);
     if (high < 0 || low < 0) return nullptr;
-    (*bytes)[i] = static_cast<std::uint8_t>(16 * high + low);
+    content->begin[i] = static_cast<std::uint8_t>(16 * high + low);
   }
-  return bytes;
+  return content;
 }
 
 std::string hex_of(const std::uint8_t* bytes, std::size_t size) {
@@ -39,7 +45,7 @@ std::string hex_of(const std::uint8_t* bytes, std::size_t size) {
   return digits;
 }
 
-SharedBytes TrialFiles::find(const std::string& name) {
+SharedContent TrialFiles::find(const std::string& name) {
   const auto known = files_.find(name);
   if (known != files_.end()) return known->second;
   const std::string path = (std::filesystem::path(directory_) / name).lexically_normal().string();
@@ -47,7 +53,8 @@ SharedBytes TrialFiles::find(const std::string& name) {
                                                       : read_text_file(path, kMostFileBytes);
   if (!text && failure_.empty()) failure_ = text.status().message();
   if (!text) return nullptr;
-  return files_.emplace(name, std::make_shared<const cache::Bytes>(text->begin(), text->end())).first->second;
+  Content content = content_of({text->begin(), text->end()});
+  return files_.emplace(name, std::make_shared<const Content>(std::move(content))).first->second;
 }
 
 std::vector<std::string> TrialFiles::names() const {
@@ -58,11 +65,12 @@ std::vector<std::string> TrialFiles::names() const {
 
 Json TrialFiles::json(std::size_t kept) const {
   Json list = Json::array();
-  for (const auto& [name, bytes] : files_) {
+  for (const auto& [name, content] : files_) {
+    const cache::Bytes& bytes = content->begin;
     const auto is_zero = [](std::uint8_t byte) { return byte == 0; };
-    const auto cut = bytes->rend() - static_cast<std::ptrdiff_t>(std::min(kept, bytes->size()));
-    const auto end = std::find_if_not(cut, bytes->rend(), is_zero).base();
-    list.push_back({name, bytes->size(), hex_of(bytes->data(), static_cast<std::size_t>(end - bytes->begin()))});
+    const auto cut = bytes.rend() - static_cast<std::ptrdiff_t>(std::min(kept, bytes.size()));
+    const auto end = std::find_if_not(cut, bytes.rend(), is_zero).base();
+    list.push_back({name, content->size, hex_of(bytes.data(), static_cast<std::size_t>(end - bytes.begin()))});
   }
   return list;
 }
@@ -74,11 +82,9 @@ bool TrialFiles::read(JsonReader& reader, const JsonValue& at, TrialFiles& files
     const bool read =
         reader.row(row, reader.field("name", name), reader.field("bytes", size), reader.field("hex", digits));
     if (!read) return false;
-    const SharedBytes begin = bytes_of_hex(digits);
-    if (!begin || begin->size() > size || size > kMostFileBytes) return reader.fail(row, "is no file");
-    cache::Bytes all = *begin;
-    all.resize(size);
-    files.files_[name] = std::make_shared<const cache::Bytes>(std::move(all));
+    const SharedContent begin = bytes_of_hex(digits);
+    if (!begin || begin->size > size || size > kMostFileBytes) return reader.fail(row, "is no file");
+    files.files_[name] = std::make_shared<const Content>(Content{begin->begin, size});
     return true;
   });
 }

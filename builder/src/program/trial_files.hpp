@@ -11,10 +11,15 @@
 
 namespace clbake::builder::program {
 
-using SharedBytes = std::shared_ptr<const cache::Bytes>;
+// Zeros follow its first bytes. They take no memory, however large a bundle says that it is.
+struct Content {
+  cache::Bytes begin;
+  std::uint64_t size = 0;
+};
+using SharedContent = std::shared_ptr<const Content>;
 
 // The bytes of an even number of hexadecimal digits; null for any other text.
-SharedBytes bytes_of_hex(const std::string& digits);
+SharedContent bytes_of_hex(const std::string& digits);
 std::string hex_of(const std::uint8_t* bytes, std::size_t size);
 
 class TrialFiles {
@@ -26,7 +31,7 @@ class TrialFiles {
   static bool read(process::JsonReader& reader, const process::JsonValue& at, TrialFiles& files);
 
   // The file's bytes, which are read once. Null when it cannot be read: failure() then says why.
-  SharedBytes find(const std::string& name);
+  SharedContent find(const std::string& name);
 
   // Why the first of the files that cannot be read was not; empty when there is none.
   const std::string& failure() const { return failure_; }
@@ -39,7 +44,7 @@ class TrialFiles {
 
  private:
   std::string directory_;
-  std::map<std::string, SharedBytes> files_;
+  std::map<std::string, SharedContent> files_;
   std::string failure_;
 };
 

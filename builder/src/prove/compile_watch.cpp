@@ -110,7 +110,8 @@ Verdict CompileWatch::verdict() {
   if (control_.children) sign = "child processes";
   if (!control_.libraries.empty()) sign = "libraries";
   if (control_.files) sign = "files in the driver's cache";
-  return {has_signs() || !compiled_.empty() ? compiled_ : overrun_, sign};
+  const bool by_sign = has_signs() || !compiled_.empty();
+  return {by_sign ? compiled_ : overrun_, sign, !by_sign};
 }
 
 void CompileWatch::look(const std::string& what) {

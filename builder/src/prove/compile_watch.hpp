@@ -25,6 +25,7 @@ struct Timing {
 struct Verdict {
   std::string compiled;   // what was compiled, or which time is above its limit; empty: nothing was
   std::string judged_by;  // the sign that says so, or that would have
+  bool by_time = false;   // on a slow machine another verdict is possible than on a fast one
 };
 
 class CompileWatch {

@@ -17,14 +17,17 @@ cache::Bytes digest_of(const cache::Bytes& program) {
 
 }  // namespace
 
-bool all_proven(const Job& job) {
-  return !job.entries.empty() && std::all_of(job.entries.begin(), job.entries.end(),
-                                             [](const cache::Entry& entry) { return entry.proof.proven; });
+bool all_judged(const Job& job) {
+  const auto is_judged = [](const cache::Entry& entry) {
+    return entry.proof.proven || entry.proof.note.find(program::kOnlyLoaded) != std::string::npos;
+  };
+  return !job.entries.empty() && std::all_of(job.entries.begin(), job.entries.end(), is_judged);
 }
 
 bool noise_possible(const Job& job) {
   return std::any_of(job.entries.begin(), job.entries.end(), [](const cache::Entry& entry) {
-    return !entry.proof.jit_free && entry.form == cache::Form::native && entry.proof.specialisations.empty();
+    return entry.proof.proven && !entry.proof.jit_free && entry.form == cache::Form::native &&
+           entry.proof.specialisations.empty();
   });
 }
 
@@ -50,7 +53,7 @@ Result<Job> read_proven(const std::string& compiled, const std::string& proven) 
   Result<Job> proofs = read_job(proven);
   Result<Job> job = proofs ? read_job(compiled) : proofs;
   if (!job) return job;
-  bool same = same_work(*job, *proofs) && all_proven(*proofs) && job->entries.size() == proofs->entries.size();
+  bool same = same_work(*job, *proofs) && all_judged(*proofs) && job->entries.size() == proofs->entries.size();
   for (std::size_t i = 0; same && i < job->entries.size(); ++i) {
     same = digest_of(job->entries[i].program) == proofs->entries[i].program;
     job->entries[i].proof = std::move(proofs->entries[i].proof);

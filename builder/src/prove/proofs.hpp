@@ -5,10 +5,11 @@
 
 namespace clbake::builder::prove {
 
-bool all_proven(const Job& job);
+// True when each entry has been through a proof that it did not fail: it is proven, or there was nothing to try.
+bool all_judged(const Job& job);
 
-// True when a new proof may find machine code JIT-free that this one did not, as times are compared. Functions, where
-// the driver names those that a program holds, are counted.
+// True when a new proof may find proven machine code JIT-free that this one did not, as times are compared. Functions,
+// where the driver names those that a program holds, are counted.
 bool noise_possible(const Job& job);
 
 // A job whose kernel does nothing. Its first load and first launch in a process take what the driver needs for any

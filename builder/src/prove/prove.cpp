@@ -1,5 +1,6 @@
 #include <clbake/builder/compile.hpp>
 #include <clbake/builder/gemm_run.hpp>
+#include <clbake/builder/programs.hpp>
 #include <clbake/finalize.hpp>
 #include "program/trial_run.hpp"
 #include "prove/entry_proof.hpp"
@@ -208,6 +209,7 @@ std::string note_of(const cache::Entry& entry, const EntryProof& made, const Ove
   } else if (!made.verdict.compiled.empty()) {
     parts.push_back("not JIT-free: " + made.verdict.compiled);
   }
+  if (!made.is_tried) parts.push_back(std::string(kOnlyLoaded) + "no trial could tell more");
   if (entry.form == cache::Form::native) parts.push_back("judged by " + made.verdict.judged_by);
   std::string note;
   for (const std::string& part : parts) note += (note.empty() || part.empty() ? "" : "; ") + part;
@@ -242,9 +244,10 @@ Status prove_alone(const Job& job, const Bundle& file, cache::Entry& entry, cons
   EntryProof made{job, device, session, *library, watch, proof, {}, {}};
   const Status proven = job.variant.is_program() ? prove_program(made) : prove_variant(made);
   if (!proven) return proven;
-  proof.proven = true;
-  proof.jit_free = entry.form == cache::Form::native && made.verdict.compiled.empty();
+  proof.proven = made.is_tried;
+  proof.jit_free = made.is_tried && entry.form == cache::Form::native && made.verdict.compiled.empty();
   proof.note = note_of(entry, made, overhead);
+  if (!made.is_tried) proof.device.clear(), proof.driver.clear();
   entry.proof = std::move(proof);
   return {};
 }

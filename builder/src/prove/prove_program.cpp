@@ -25,6 +25,10 @@ bool is_stated(const TrialArgument& argument) { return !argument.expected.empty(
 
 bool is_built(const TrialArgument& argument) { return argument.is_memory() && !is_stated(argument); }
 
+void add_remark(EntryProof& entry, const std::string& remark) {
+  entry.remark += (entry.remark.empty() ? "" : "; ") + remark;
+}
+
 Status wrong_result(std::size_t number, const std::string& wrong) {
   return {Code::wrong_result, "wrong result: argument " + std::to_string(number) + ", " + wrong};
 }
@@ -48,56 +52,80 @@ Result<Results> results_of(TrialRun& run) {
   return run.results();
 }
 
-// True when the argument's result is another one in some run of the same program.
-Result<bool> differs_by_itself(TrialRun& run, const TrialArgument& argument, std::size_t number,
-                               const cache::Bytes& once) {
+// An argument's result in further runs of the same program, behind `once`.
+Result<std::vector<cache::Bytes>> more_runs(TrialRun& run, std::size_t number, const cache::Bytes& once) {
+  std::vector<cache::Bytes> runs = {once};
   for (int i = 0; i < kMoreRuns; ++i) {
-    const Result<Results> again = results_of(run);
+    Result<Results> again = results_of(run);
     if (!again) return again.status();
-    if (!compare(argument, (*again)[number], once).wrong.empty()) return true;
+    runs.push_back(std::move((*again)[number]));
   }
-  return false;
+  return runs;
 }
 
-// The others, with what the program built from source leaves there. Atomics and races make results that differ from
-// run to run: those are not compared, which the proof's note says.
-Status compare_built(Tried& one, const LoadedProgram& reference, EntryProof& entry) {
+// Atomics and races make results that differ from run to run. Such a result is compared as far as it can be, which
+// the proof's note says. False when nothing can be said of it.
+Result<bool> compare_again(const Tried& one, std::size_t number, TrialRun& run, const cache::Bytes& found,
+                           const cache::Bytes& expected, EntryProof& entry) {
+  const TrialArgument& argument = one.tried.trial.arguments[number];
+  const Comparison same = compare(argument, found, expected);
+  if (same.wrong.empty()) entry.checked(same.error, argument.tolerance);
+  if (same.wrong.empty()) return true;
+  const Result<std::vector<cache::Bytes>> runs = more_runs(run, number, expected);
+  if (!runs) return runs.status().within("built from source: " + one.tried.name());
+  const auto is_steady = [&](const cache::Bytes& each) { return compare(argument, each, expected).wrong.empty(); };
+  if (std::all_of(runs->begin(), runs->end(), is_steady))
+    return wrong_result(number, same.wrong).within(one.tried.name());
+  const std::optional<Comparison> varying = compare_varying(argument, found, *runs);
+  if (varying && !varying->wrong.empty()) return wrong_result(number, varying->wrong).within(one.tried.name());
+  if (!varying) return false;
+  add_remark(entry, one.tried.name() + ": argument " + std::to_string(number) +
+                        " is compared with the range of several runs, as it differs from run to run");
+  return true;
+}
+
+// The others, with what the program built from source leaves there. False when nothing can be said of one of them.
+Result<bool> compare_built(Tried& one, const LoadedProgram& reference, EntryProof& entry) {
   announce(one.tried);
   Result<TrialRun> run = TrialRun::create(entry.session, entry.device, reference.get(), one.tried);
   const Result<Results> expected = run ? results_of(*run) : run.status();
   if (!expected) return expected.status().within("built from source: " + one.tried.name());
   const std::vector<TrialArgument>& arguments = one.tried.trial.arguments;
+  bool known = true;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (!is_built(arguments[i])) continue;
-    const Comparison same = compare(arguments[i], std::move(one.results[i]), (*expected)[i]);
+    const Result<bool> compared = compare_again(one, i, *run, one.results[i], (*expected)[i], entry);
+    if (!compared) return compared;
     one.results[i] = {};
-    if (same.wrong.empty()) {
-      entry.checked(same.error, arguments[i].tolerance);
-      continue;
-    }
-    const Result<bool> varies = differs_by_itself(*run, arguments[i], i, (*expected)[i]);
-    if (!varies) return varies.status().within("built from source: " + one.tried.name());
-    if (!*varies) return wrong_result(i, same.wrong).within(one.tried.name());
-    entry.remark += (entry.remark.empty() ? "" : "; ") + one.tried.name() + ": argument " + std::to_string(i) +
-                    " is not compared, as it differs from run to run when built from source, too";
+    known = known && *compared;
   }
-  return {};
+  return known;
 }
 
-// After the timings: a proof's process has compiled nothing before.
+// After the timings: a proof's process has compiled nothing before. A case that cannot be compared is not tried.
 Status compare_with_source(std::vector<Tried>& all, EntryProof& entry) {
   std::optional<LoadedProgram> reference;
+  std::vector<std::string> uncompared;
+  entry.is_tried = false;
   for (Tried& one : all) {
     const std::vector<TrialArgument>& arguments = one.tried.trial.arguments;
-    if (std::none_of(arguments.begin(), arguments.end(), is_built)) continue;
+    if (std::none_of(arguments.begin(), arguments.end(), is_built)) {
+      entry.is_tried = true;
+      continue;
+    }
     if (!reference) {
       const Result<LoadedProgram> built = build_from_source(entry.job, entry.device, entry.session);
       if (!built) return built.status();
       reference = *built;
     }
-    const Status same = compare_built(one, *reference, entry);
-    if (!same) return same;
+    const Result<bool> compared = compare_built(one, *reference, entry);
+    if (!compared) return compared.status();
+    entry.is_tried = entry.is_tried || *compared;
+    if (!*compared) uncompared.push_back(one.tried.kernel.name + " at " + size_text(one.tried.size));
   }
+  if (uncompared.empty()) return {};
+  const std::string names = kernels_text(uncompared);
+  add_remark(entry, kUncompared + names.substr(names.find(' ') + 1));
   return {};
 }
 

@@ -65,6 +65,35 @@ Comparison compare(const TrialArgument& argument, cache::Bytes found, cache::Byt
   return all;
 }
 
+std::optional<Comparison> compare_varying(TrialArgument argument, const cache::Bytes& found,
+                                          const std::vector<cache::Bytes>& runs) {
+  const auto agree = [&](const cache::Bytes& run) { return compare(argument, run, runs[0]).wrong.empty(); };
+  argument.any_order = true;
+  if (std::all_of(runs.begin(), runs.end(), agree)) return compare(argument, found, runs[0]);
+  const NumberType& type = *argument.element.number;
+  Comparison all;
+  for (std::uint64_t i = 0; i < argument.numbers(); ++i) {
+    const auto number_of = [&](const cache::Bytes& content) { return type.load(&content[argument.place(i)]); };
+    const double number = number_of(found), first = number_of(runs[0]);
+    const auto is_near = [&](double other, double to) { return error_of(other, to) <= argument.tolerance; };
+    bool varies = false;
+    double least = first, greatest = first;
+    for (const cache::Bytes& run : runs) {
+      varies = varies || !is_near(number_of(run), first);
+      least = std::fmin(least, number_of(run));
+      greatest = std::fmax(greatest, number_of(run));
+    }
+    if (is_near(number, least) || is_near(number, greatest) || (number >= least && number <= greatest)) continue;
+    if (varies) return std::nullopt;
+    std::ostringstream text;
+    text << std::setprecision(9) << "element " << i / argument.element.width << ": " << number << ", expected " << first
+         << " (tolerance " << argument.tolerance << ", as in each of " << runs.size() << " runs)";
+    all.wrong = text.str();
+    return all;
+  }
+  return all;
+}
+
 cache::Bytes stated_content(const TrialArgument& argument) {
   cache::Bytes content(argument.size());
   for (std::uint64_t i = 0; i < argument.expected.size(); ++i) {

@@ -43,6 +43,8 @@ struct Control {
   std::set<std::string> libraries;
   bool children = false;
   bool in_process = false;  // it takes processor time of the process, enough to be seen
+
+  bool any() const { return files || !libraries.empty() || children || in_process; }
 };
 
 // `on_purpose`: the signs of a compilation. `extension`: of the files that count; empty: all.

@@ -63,7 +63,7 @@ Lack lack_of(const Served& served, const Requirements& requirements) {
   if (requirements.proven && !program.proven) return Lack::proof;
   if (requirements.jit_free && !program.jit_free) return Lack::jit_freedom;
   if (requirements.tried && !program.untried.empty()) return Lack::trial;
-  const bool has_others = program.entry && !program::unlisted_in(program.entry->proof.note).empty();
+  const bool has_others = program.entry && !program::part_of(program.entry->proof.note, program::kUnlisted).empty();
   return requirements.listed && has_others ? Lack::listing : Lack::none;
 }
 
@@ -91,7 +91,7 @@ std::string why(const Served& served, Lack lack) {
   switch (lack) {
     case Lack::trial: return shown + ": no trial launches " + program::kernels_text(program.untried);
     case Lack::listing:
-      return shown + ": the manifest does not list " + program::unlisted_in(program.entry->proof.note);
+      return shown + ": the manifest does not list " + program::part_of(program.entry->proof.note, program::kUnlisted);
     case Lack::native_code:
       return shown + " is portable there" + why_not_native(program, ": no machine code was baked");
     case Lack::program: return shown + why_not_native(program, " was not baked for this target");
@@ -99,7 +99,10 @@ std::string why(const Served& served, Lack lack) {
       return shown + (program.origin == Origin::portable ? " is portable: the driver compiles it at every load"
                       : note.empty()                     ? " is not JIT-free"
                                                          : ": " + note);
-    default: return shown + " was never proven on a device";
+    default: {
+      const std::string cause = program::part_of(note, program::kOnlyLoaded);
+      return shown + (cause.empty() ? " was never proven on a device" : " is not proven: " + cause);
+    }
   }
 }
 

@@ -187,6 +187,8 @@ Result<ServedProgram> Serving::load(const std::vector<Choice>& choices) const {
     program.origin = baked->entry->form == cache::Form::native ? Origin::native : Origin::portable;
     program.proven = baked->entry->proof.proven;
     program.jit_free = baked->entry->proof.jit_free;
+    const std::string uncompared = program::part_of(baked->entry->proof.note, program::kUncompared);
+    if (!uncompared.empty()) program.untried.push_back(uncompared);
     program.entry = std::move(baked->entry);
   }
   if (newer_driver_ || program.origin == Origin::native) return program;

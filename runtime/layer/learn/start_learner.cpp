@@ -1,5 +1,7 @@
 #include "learn/start_learner.hpp"
 
+#include <clbake/layer_off.hpp>
+
 #include <fcntl.h>
 #include <sched.h>
 #include <spawn.h>
@@ -30,21 +32,19 @@ constexpr std::size_t kStack = std::size_t{64} << 10;  // bytes, of a function t
 
 bool begins_with(const char* text, const char* prefix) { return std::strncmp(text, prefix, std::strlen(prefix)) == 0; }
 
-// The learner's own calls of OpenCL go to the drivers. Where a file of the loader names the layer for all programs,
-// these settings keep it from serving the learner, and from starting another one for what that compiles.
-const char* const kOff[] = {"CLBAKE_LEARN=off", "CLBAKE_OVERLAY=off", "CLBAKE_BUNDLE=", "CLBAKE_RECORD="};
-
 bool is_for_layers(const char* variable) {
   return begins_with(variable, "OPENCL_LAYERS=") || begins_with(variable, "OPENCL_LAYER_PATH=") ||
          begins_with(variable, "LD_PRELOAD=") || begins_with(variable, "CLBAKE_");
 }
 
-std::vector<char*> environment_without_layers() {
+// `off`: gets the settings, which the result points into.
+std::vector<char*> environment_without_layers(std::vector<std::string>& off) {
+  for (const auto& [name, value] : kLayerOff) off.push_back(std::string(name) + "=" + value);
   std::vector<char*> kept;
   for (char** variable = environ; variable && *variable; ++variable) {
     if (!is_for_layers(*variable)) kept.push_back(*variable);
   }
-  for (const char* const setting : kOff) kept.push_back(const_cast<char*>(setting));
+  for (std::string& setting : off) kept.push_back(setting.data());
   kept.push_back(nullptr);
   return kept;
 }
@@ -100,7 +100,8 @@ class Plan {
  private:
   std::vector<std::string> texts_;
   std::vector<char*> arguments_;
-  std::vector<char*> environment_ = environment_without_layers();
+  std::vector<std::string> off_;
+  std::vector<char*> environment_ = environment_without_layers(off_);
   posix_spawn_file_actions_t actions_{};
   posix_spawnattr_t attributes_{};
   int error_ = ECHILD;  // until posix_spawn has set it

@@ -32,7 +32,6 @@ BOOST_AUTO_TEST_CASE(EachParameterGetsAPlausibleArgument) {
       {"__local double* x", R"({"local":4096})"},
       {"const int n", R"({"scalar":"int","value":64})"},
       {"float2 v", R"({"scalar":"float2","value":[1,1]})"},
-      {"shape s", R"({"bytes":"00000000"})"},
       {"read_only image2d_t i", R"({"image":"2d","order":"RGBA","type":"FLOAT","width":64,"height":64})"},
       {"__write_only image3d_t i", R"({"image":"3d","order":"RGBA","type":"FLOAT","width":64,"height":64,"depth":64})"},
       {"sampler_t s", R"({"sampler":{"normalized":false,"addressing":"CLAMP_TO_EDGE","filter":"NEAREST"}})"},
@@ -61,6 +60,20 @@ BOOST_AUTO_TEST_CASE(TheManifestIsRead) {
   BOOST_TEST(programs[0].launches[0].local[0] == 8U);
   BOOST_TEST(programs[0].launches[0].local[1] == 4U);
   BOOST_TEST(programs[0].launches[1].kernel_name == "b");
+}
+
+BOOST_AUTO_TEST_CASE(AKernelWithAStructHasNoTrial) {
+  const Skeleton made = required(Folder().skeleton("kernel void f(global int* x, struct shape s) {}"));
+  BOOST_TEST(contains(made.manifest, "\"trials\":[]"));
+  BOOST_REQUIRE_EQUAL(made.remarks.size(), 1U);
+  BOOST_TEST(made.remarks[0] ==
+             "kernel f has no trial, as its argument 1 is a struct (shape): \"bytes\" states its content");
+}
+
+BOOST_AUTO_TEST_CASE(ASizeThatNoDeviceHasIsNone) {
+  const Skeleton made = required(Folder().skeleton(
+      "kernel __attribute__((reqd_work_group_size(99999999999999999999999, 1, 1))) void f(int n) {}"));
+  BOOST_TEST(contains(made.manifest, "\"work_group_sizes\":[[64]]"));
 }
 
 BOOST_AUTO_TEST_CASE(AFileWithoutKernelsIsNamed) {

@@ -182,7 +182,7 @@ BOOST_AUTO_TEST_CASE(ArgumentsAreReadAndFilled) {
   BOOST_TEST((content_of(random, 7) != content_of(random, 8)));
   const TrialArgument expected =
       argument_of(R"({"buffer": "float", "count": 2, "expected": [1, 2], "tolerance": 0.1})");
-  BOOST_TEST((expected.expected == std::vector<double>{1, 2}));
+  BOOST_TEST((expected.expected == std::vector<Number>{1, 2}));
   BOOST_TEST(expected.tolerance == 0.1);
   const TrialArgument vector = argument_of(R"({"scalar": "float4", "value": [1, 2, 3, 4]})");
   BOOST_TEST(vector.element.width == 4U);
@@ -204,6 +204,9 @@ BOOST_AUTO_TEST_CASE(ContentsHaveTheBytesOfTheirTypes) {
       {R"({"buffer": "uint", "count": 2, "file": "data.bin"})", 8, "0102030405060708"},
       {R"({"bytes": "0102"})", 2, "0102"},
       {R"({"bytes": {"file": "data.bin"}})", 8, "0102030405060708"},
+      {R"({"scalar": "ulong", "value": 9007199254740993})", 8, "0100000000002000"},
+      {R"({"scalar": "ulong", "value": 18446744073709551615})", 8, "ffffffffffffffff"},
+      {R"({"scalar": "long", "value": -9223372036854775808})", 8, "0000000000000080"},
       {R"({"scalar": "float3", "value": [1, 0, 0]})", 16, "0000803f000000000000000000000000"},
       {R"({"image": "2d", "order": "RGBA", "type": "UNORM_INT8", "width": 2, "height": 3})", 24, ""},
       {R"({"image": "1d", "order": "R", "type": "FLOAT", "width": 1, "fill": 1})", 4, "0000803f"},
@@ -356,6 +359,13 @@ BOOST_AUTO_TEST_CASE(MalformedArgumentsAreNamed) {
       {R"({"buffer": "int", "count": 2, "tolerance": 1e9})", ".tolerance: is 1 or more: any result would be right"},
       {R"({"buffer": "int", "count": 2, "order": "none"})", ".order: is not \"any\""},
       {R"({"same": 0})", ".same: is no earlier argument that is a buffer or an image"},
+      {R"({"same": 18446744073709551615})", ".same: is no earlier argument that is a buffer or an image"},
+      {R"({"buffer": "int", "count": 2, "file": "../data.bin"})", ".file: leads outside of the manifest's folder"},
+      {R"({"buffer": "int", "count": 2, "file": "/etc/passwd", "truncated": true})",
+       ".file: leads outside of the manifest's folder"},
+      {R"({"image": "3d", "order": "RGBA", "type": "FLOAT", "width": 1048576, "height": 1048576, "depth": 1048576})",
+       ": the image has more than 4 GiB"},
+      {R"({"scalar": "ulong", "value": 18446744073709551616})", ".value: is no ulong"},
       {R"({"scalar": "int", "value": [1]})", ".value: is not a number"},
       {R"({"scalar": "int2", "value": [1]})", ".value: has 1 numbers, not 2"},
       {R"({"scalar": "int5", "value": 1})", ".scalar: is none of " + types},
@@ -410,6 +420,33 @@ BOOST_AUTO_TEST_CASE(LargeContentsAreCut) {
   BOOST_TEST(content.size() == std::size_t{10} << 20);
   BOOST_TEST(content[(3840 << 10) - 1] == 'x');
   BOOST_TEST(content[3840 << 10] == 0);
+}
+
+BOOST_AUTO_TEST_CASE(ZerosOfContentsTakeNoMemory) {
+  std::string files = R"(["f", 4294967296, "07"])";
+  for (int i = 0; i < 1000; ++i) files += ", [\"" + std::to_string(i) + R"(", 4294967296, ""])";
+  const std::string arguments = R"([{"buffer": "bytes", "count": 4294967296, "file": "f"}])";
+  const std::string trial = R"({"files": [)" + files + R"(], "kernels": [)" + kernel(arguments) + "]}";
+  const TrialArgument argument = required(parse_trial(trial)).at(0).trials.at(0).arguments.at(0);
+  BOOST_TEST(argument.bytes->size == std::uint64_t{1} << 32);
+  BOOST_TEST(argument.bytes->begin.size() == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(AKernelIsUntriedAtTheSizesOfNoTrial) {
+  const struct {
+    const char *trials, *untried;
+  } kCases[] = {
+      {R"([{"global": [256], "arguments": []}])", ""},
+      {R"([{"global": [256], "local": [64], "arguments": []}])", "kernel f at 128x1x1"},
+      {"[]", "kernel f"},
+  };
+  for (const auto& [trials, untried] : kCases) {
+    const std::string kernels =
+        R"({"name": "f", "work_group_sizes": [[64], [128]], "trials": )" + std::string(trials) + "}";
+    const Job job = make_job(made_up_device().target, required(programs_of(manifest(kernels))).at(0));
+    const std::vector<std::string> names = required(untried_kernels(job.variant, job.trial));
+    BOOST_TEST((names.empty() ? std::string() : kernels_text(names)) == untried);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(WorkGroupsBeyondTheDeviceAreNamed) {

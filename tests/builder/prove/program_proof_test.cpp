@@ -234,6 +234,31 @@ BOOST_FIXTURE_TEST_CASE(CrashesAndErrorsAreNamed, Proofs) {
 #endif
 }
 
+// A kernel that crashes with a content that was cut; the other one is proven.
+BOOST_FIXTURE_TEST_CASE(ATrialWhoseContentWasCutMayCrash, Proofs) {
+#ifndef __SANITIZE_ADDRESS__
+  if (!on_pocl()) return;  // a GPU's driver may end a kernel by itself
+  const std::string cut = buffer(R"(, "hex": "0000803f", "truncated": true)");
+  const BuildReport report = required(
+      bake(kernels_of(trial(reverse_arguments(cut))), replaced(kSource, "if (i < n) x[i]", "x[i * 1000000000]")));
+  BOOST_TEST(report.baked == 1U);
+  BOOST_TEST(contains(*report.remarks.begin(), "untried: kernel reverse"), *report.remarks.begin());
+  BOOST_TEST(report.jobs.at(0).remark ==
+             "untried: kernel reverse: its recorded content was cut, and it fails with that");
+  BOOST_TEST(contents_of(options.output).entries.at(0).proof.proven);
+#endif
+}
+
+BOOST_FIXTURE_TEST_CASE(AProgramWithoutTrialsIsBakedAndNotProven, Proofs) {
+  const BuildReport report = required(bake(R"([{"name": "reverse", "work_group_sizes": [[16]], "trials": []},
+                        {"name": "negate", "work_group_sizes": [[32]], "trials": []}])"));
+  BOOST_TEST(report.baked == 1U);
+  BOOST_TEST(report.not_tried == 1U);
+  BOOST_TEST(!contents_of(options.output).entries.at(0).proof.proven);
+  BOOST_TEST(required(build()).reused == 1U);
+  BOOST_TEST(required(prove()).left == contents_of(options.output).entries.size());
+}
+
 // The proof compares with what the driver makes of the source now.
 BOOST_FIXTURE_TEST_CASE(TheBinaryOfAnotherProgramIsFound, Proofs) {
   const std::string kernels = kernels_of(trial(reverse_arguments()));

@@ -78,6 +78,7 @@ struct JobReport {
   enum class Outcome { pending, baked, reused, failed } outcome = Outcome::pending;
   std::string cause;   // of a failure
   cache::Proof proof;  // of the native entry, if there is one
+  std::string remark;  // for the user; empty: none
 };
 
 // Called after every step, on the calling thread.
@@ -94,7 +95,8 @@ struct BuildReport {
   std::size_t reused = 0;
   std::size_t failed = 0;
   std::size_t not_jit_free = 0;   // variants that were proven
-  std::size_t not_proven = 0;     // variants of offline targets that no device has proven
+  std::size_t not_proven = 0;     // variants of offline targets that no device has proven, and ...
+  std::size_t not_tried = 0;      // ... programs that were loaded, but never launched
   std::size_t dropped = 0;        // entries of the earlier bundle that are not in the new one
   std::size_t bytes = 0;          // of the bundle
   std::set<std::string> remarks;  // what users have to know of a platform

@@ -39,7 +39,8 @@ std::string violation(const Program& program, const kernels::DeviceLimits& limit
 // Its variant on a device.
 Job make_job(const Target& target, const Program& program);
 
-// The kernels of a program's launches that no trial runs, each once. `trial`: of its job. Fails with malformed.
+// The kernels of a program's launches that no trial runs, each once, as "f"; "f at 64x1x1" where trials run it, but at
+// other work-group sizes. `trial`: of its job. Fails with malformed.
 Result<std::vector<std::string>> untried_kernels(const cache::Variant& program, const std::string& trial);
 
 // "kernel a", "kernels a, b, c, d, e and 2 more". REQUIRES: at least one name.
@@ -50,10 +51,13 @@ std::string kernels_text(const std::vector<std::string>& names);
 std::string shown_name(const std::string& name);
 std::string shown_name(const cache::Variant& variant);
 
-// Begins the part of a proof's note, up to a semicolon, about kernels of the program that the manifest does not list;
-// and this part's rest, as kernels_text() made it, empty when the note has no such part.
-inline constexpr const char* kUnlisted = "not listed: ";
-std::string unlisted_in(const std::string& note);
+// Parts of a proof's note, up to a semicolon, begin with these.
+inline constexpr const char* kUnlisted = "not listed: ";      // kernels of the program that the manifest does not list
+inline constexpr const char* kUncompared = "not compared: ";  // kernels whose results vary too much to be judged
+inline constexpr const char* kOnlyLoaded = "only loaded: ";   // why a proof could try nothing
+
+// The rest of the part of the note that begins so; empty when the note has no such part.
+std::string part_of(const std::string& note, const char* begin);
 
 // The names of clbake's own programs begin with this, and no name of an application's.
 inline constexpr const char* kOwnPrefix = "clbake-";

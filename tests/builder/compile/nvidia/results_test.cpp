@@ -263,22 +263,49 @@ std::string difference(const NvidiaKernel& kernel, const std::vector<std::uint8_
   return count == 0 ? std::string() : std::to_string(count) + " differ; " + first;
 }
 
+// Takes what is printed for as long as it lives: also an action that throws leaves the output as it was, or the
+// message about it would be lost.
+class Printed {
+ public:
+  Printed() : file_(std::tmpfile()) {
+    std::fflush(stdout);
+    kept_ = dup(1);
+    dup2(fileno(file_), 1);
+  }
+  Printed(const Printed&) = delete;
+  Printed& operator=(const Printed&) = delete;
+  ~Printed() {
+    end();
+    std::fclose(file_);
+  }
+
+  std::string text() {
+    end();
+    std::rewind(file_);
+    std::string text;
+    for (int c = std::fgetc(file_); c != EOF; c = std::fgetc(file_)) text += static_cast<char>(c);
+    return text;
+  }
+
+ private:
+  void end() {
+    if (kept_ < 0) return;
+    std::fflush(stdout);
+    dup2(kept_, 1);
+    close(kept_);
+    kept_ = -1;
+  }
+
+  std::FILE* file_;
+  int kept_ = -1;
+};
+
 // The text that is printed while `action` runs.
 template <typename Action>
 std::string printed(const Action& action) {
-  std::fflush(stdout);
-  std::FILE* const file = std::tmpfile();
-  const int kept = dup(1);
-  dup2(fileno(file), 1);
+  Printed taken;
   action();
-  std::fflush(stdout);
-  dup2(kept, 1);
-  close(kept);
-  std::rewind(file);
-  std::string text;
-  for (int c = std::fgetc(file); c != EOF; c = std::fgetc(file)) text += static_cast<char>(c);
-  std::fclose(file);
-  return text;
+  return taken.text();
 }
 
 // The first NVIDIA device for which there is machine code; null when there is none.

@@ -27,7 +27,16 @@ UNARY(log2) UNARY(logb) UNARY(radians) UNARY(rint) UNARY(round) UNARY(rsqrt) UNA
 UNARY(sinpi) UNARY(sqrt) UNARY(tan) UNARY(tanh) UNARY(tanpi) UNARY(tgamma) UNARY(trunc)
 BINARY(atan2) BINARY(atan2pi) BINARY(copysign) BINARY(fdim) BINARY(fmax) BINARY(fmin) BINARY(fmod) BINARY(hypot)
 BINARY(max) BINARY(maxmag) BINARY(min) BINARY(minmag) BINARY(pow) BINARY(powr) BINARY(remainder) BINARY(step)
-TERNARY(clamp) TERNARY(fma) TERNARY(mad) TERNARY(mix) TERNARY(smoothstep)
+TERNARY(clamp) TERNARY(mad) TERNARY(mix) TERNARY(smoothstep)
+
+// By way of double: a product of halves is exact there, and no sum of it and a half lies so close to the middle of two
+// halves that the first rounding decides the second. By way of float it does.
+#define FMA_VECTOR(n, unused)                                                         \
+  FUNCTION half##n fma(half##n x, half##n y, half##n z) {                             \
+    return TO(half, n, TO(double, n, x) * TO(double, n, y) + TO(double, n, z));       \
+  }
+FUNCTION half fma(half x, half y, half z) { return (half)((double)x * (double)y + (double)z); }
+FOR_VECTORS(FMA_VECTOR, )
 
 #define WITH_SCALARS(n, unused)                                                                      \
   FUNCTION half##n fmax(half##n x, half y) { return fmax(x, (half##n)y); }                           \
