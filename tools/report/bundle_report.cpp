@@ -100,7 +100,7 @@ Json entry_json(const cache::EntryInfo& entry, const cache::Variant& variant, co
     const std::string unlisted = builder::program::part_of(entry.proof.note, builder::program::kUnlisted);
     json["unlisted"] = unlisted.empty() ? Json() : Json(unlisted);
   }
-  if (variant.content != no_content) json["content"] = content_name(variant.content);
+  if (variant.content != cache::no_content) json["content"] = content_name(variant.content);
   return json;
 }
 

@@ -76,7 +76,7 @@ Command worker_command(const std::string& worker, const std::vector<std::string>
 // A line of a worker's log that begins with this says what the worker tries next.
 inline constexpr const char* kTriedMark = "trying ";
 
-// What a worker said last that it tries, without the mark; empty: nothing. `log`: a path.
+// The last thing that a worker said it tries, without the mark; empty: nothing. `log`: a path.
 std::string last_tried(const std::string& log);
 
 // Why a worker failed, for a person: describe(), with what it tried last when it was killed.

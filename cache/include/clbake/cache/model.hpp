@@ -81,8 +81,8 @@ struct Variant : GemmKind {
   std::vector<Launch> launches;  // in the order they run; at least one, but for a program whose launches nobody knows
   // For a program:
   ContentDigest content = no_content;  // by which it is found without its name: clbake/program_text.hpp
-  std::uint32_t trial = 0;  // 1 + index of the source that says how a proof tries the kernels; 0: none
-  std::vector<ContentDigest> parts;  // of a linked program: of what is linked, so that nothing compiles it for itself
+  std::uint32_t trial = 0;             // 1 + index of the source that says how a proof tries the kernels; 0: none
+  std::vector<ContentDigest> parts;    // of a linked program: of what is linked, so that nothing compiles it for itself
 
   bool is_program() const { return precision == no_precision; }
 };
