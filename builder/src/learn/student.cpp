@@ -18,7 +18,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds kTimeout{900};  // of a worker, at the lowest priority
 constexpr std::uint64_t kTries = 3;            // of what may go well on another day
 
-// True where a busy machine alone may be to blame: a signal, a timeout, a time that was measured.
+// The code of what a busy machine alone may have caused: a signal, a timeout, a time that was measured.
 constexpr Code kPerhapsLater = Code::cancelled;
 
 constexpr const char* kCompiled = "/compiled.job";

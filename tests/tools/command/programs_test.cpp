@@ -121,7 +121,7 @@ std::vector<Case> kinds_of_programs() {
       {"many-sizes", simple, f(seventeen, trial_of(R"({"buffer": "int", "count": 960})", "[960]")), ""},
       {"vectors", "kernel void f(global int4* x, global half* h) { x[get_global_id(0)] += (int4)vload_half(0, h); }\n",
        f("[[64]]", trial_of(R"({"buffer": "int4", "count": 64}, {"buffer": "half", "count": 4})")), ""},
-      {"other-sizes", simple, f("[[64]]", trial_of(ints, "[32]", R"(, "local": [16], "offset": [16])")), ""},
+      {"other-sizes", simple, f("[]", trial_of(ints, "[32]", R"(, "local": [16], "offset": [16])")), ""},
       {"no-multiple", simple, f("[[48]]", trial_of(ints)),
        "the global size 64x1x1 is no multiple of it, which this driver refuses"},
       {"wrong-kind", three, f("[[64]]", trial_of(R"({"scalar": "float", "value": 1}, )" + floats)),
