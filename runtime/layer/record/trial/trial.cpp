@@ -1,5 +1,7 @@
 #include "record/trial/trial.hpp"
 
+#include <clbake/platform.hpp>
+
 #include "down.hpp"
 #include "record/guard.hpp"
 #include "record/handles.hpp"
@@ -63,7 +65,7 @@ bool may_block(cl_command_queue queue) {
       cl.clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof device, &device, nullptr) == CL_SUCCESS &&
       cl.clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, nullptr) == CL_SUCCESS &&
       cl.clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name - 1, name, nullptr) == CL_SUCCESS;
-  return !is_known || std::string(name) != "Portable Computing Language";
+  return !is_known || platform_named(name).id != PlatformId::pocl;
 }
 
 }  // namespace
