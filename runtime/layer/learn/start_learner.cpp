@@ -124,7 +124,7 @@ int run_between(Plan& plan) {
   pthread_sigmask(SIG_SETMASK, &all, &before);  // no handler of the program may run there
   const int child = __clone(run_plan, static_cast<char*>(stack) + kStack, CLONE_VM | CLONE_VFORK, &plan);
   int error = child < 0 ? errno : 0;
-  while (child >= 0 && waitpid(child, nullptr, __WCLONE) < 0 && errno == EINTR) {
+  while (child >= 0 && waitpid(child, nullptr, static_cast<int>(__WCLONE)) < 0 && errno == EINTR) {
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   munmap(stack, kStack);

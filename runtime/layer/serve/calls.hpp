@@ -24,6 +24,7 @@ namespace clbake::layer::serve {
 #define CLBAKE_LEARNED_CALLS(X) X(EnqueueNDRangeKernel) X(EnqueueTask)
 
 namespace calls {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a name is declared
 #define CLBAKE_DECLARE(name) std::remove_pointer_t<cl_api_cl##name> name;
 CLBAKE_SERVED_CALLS(CLBAKE_DECLARE)
 CLBAKE_LEARNED_CALLS(CLBAKE_DECLARE)

@@ -14,8 +14,8 @@
 namespace clbake::layer::serve {
 namespace {
 
-template <typename Object, typename Get, typename What>
-std::vector<cl_device_id> devices(Object object, Get get, What what) {
+template <typename Object, typename Get>
+std::vector<cl_device_id> devices(Object object, Get get, cl_uint what) {
   std::size_t bytes = 0;
   if (get(object, what, 0, nullptr, &bytes) != CL_SUCCESS) return {};
   std::vector<cl_device_id> all(bytes / sizeof(cl_device_id));

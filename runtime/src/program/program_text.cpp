@@ -94,7 +94,7 @@ class TextDecoder {
  private:
   bool read(std::uint64_t& number) {
     if (left_.size() < 8) return false;
-    for (int i = 0; i < 8; ++i) number |= std::uint64_t{static_cast<unsigned char>(left_[i])} << (8 * i);
+    for (std::size_t i = 0; i < 8; ++i) number |= std::uint64_t{static_cast<unsigned char>(left_[i])} << (8 * i);
     left_.remove_prefix(8);
     return true;
   }
