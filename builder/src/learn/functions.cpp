@@ -44,6 +44,7 @@ std::optional<clbake::learn::SeenLaunch> launch_of(const std::string& function) 
   launch.kernel = function.substr(0, blank);
   const std::string shape = blank == std::string::npos ? std::string() : function.substr(blank + 1);
   std::array<std::uint32_t, 3>& local = launch.local;
+  // NOLINTNEXTLINE(cert-err34-c): a number that is too large names no function that a driver has
   if (std::sscanf(shape.c_str(), "%u-%u-%u", &local[0], &local[1], &local[2]) != 3 || local[0] == 0) return {};
   launch.zero_offset = shape.find("-goffs0") != std::string::npos;
   launch.small_grid = shape.find("-smallgrid") != std::string::npos;

@@ -29,7 +29,7 @@ void sort_elements(const TrialArgument& argument, cache::Bytes& content) {
   }
   const auto is_less = [](double a, double b) { return !std::isnan(a) && (std::isnan(b) || a < b); };
   std::sort(elements.begin(), elements.end(), [&](const cache::Bytes& a, const cache::Bytes& b) {
-    for (std::uint32_t i = 0; i < argument.element.width; ++i) {
+    for (std::size_t i = 0; i < argument.element.width; ++i) {
       const double x = type.load(&a[i * type.bytes]), y = type.load(&b[i * type.bytes]);
       if (is_less(x, y) || is_less(y, x)) return is_less(x, y);
     }
