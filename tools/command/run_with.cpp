@@ -5,6 +5,7 @@
 #include <clbake/clbake.hpp>
 
 #include <filesystem>
+#include <fstream>
 
 namespace clbake::tool {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 std::string joined(const std::vector<std::string>& bundles) {
   std::string all;
   for (const std::string& bundle : bundles) {
-    need(Bundle::open(bundle).status(), bundle);
+    need(Bundle::open(bundle).status());
     const std::string path = std::filesystem::absolute(bundle).string();
     if (path.find(':') != std::string::npos) throw UsageError(path + ": a path with ':' cannot be passed on");
     all += (all.empty() ? "" : ":") + path;
@@ -35,7 +36,6 @@ int run_with(const std::vector<std::string>& arguments) {
   cli.add_value("log", "FILE", "what comes from where, and why something is compiled; 'stderr' is possible");
   const WithCommand split = split_command(arguments);
   if (const auto status = cli.parse(split.own)) return *status;
-  if (split.command.empty()) throw UsageError("behind '--' there is no program to run");
   std::vector<std::pair<std::string, std::string>> environment;
   if (!cli.files().empty()) environment.emplace_back("CLBAKE_BUNDLE", joined(cli.files()));
   if (cli.has("learn")) {
@@ -49,8 +49,9 @@ int run_with(const std::vector<std::string>& arguments) {
     environment.emplace_back("CLBAKE_OVERLAY", std::filesystem::absolute(cli.text("overlay")).string());
   }
   if (cli.has("log")) {
-    const bool to_stderr = cli.text("log") == "stderr";
-    environment.emplace_back("CLBAKE_LOG", to_stderr ? "stderr" : std::filesystem::absolute(cli.text("log")).string());
+    const std::string log = cli.text("log");
+    if (log != "stderr" && !std::ofstream(log, std::ios::app)) throw UsageError("--log: " + log + " cannot be written");
+    environment.emplace_back("CLBAKE_LOG", log == "stderr" ? log : std::filesystem::absolute(log).string());
   }
   become_under_layer(split.command, environment);
 }

@@ -45,7 +45,8 @@ Json capture_programs(const std::vector<std::string>& directories, const std::st
   Recording recording;
   for (const std::string& directory : directories) recording.add(directory);
   if (recording.programs().empty()) {
-    throw Failure("no OpenCL program was recorded" + joined(recording.notes()));
+    const std::string notes = joined(recording.notes());
+    throw Failure("no OpenCL program was recorded" + (notes.empty() ? ": none was built from source" : notes));
   }
   recording.list_kernels();
   recording.write(output);

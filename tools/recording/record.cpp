@@ -19,13 +19,13 @@ int record(const std::vector<std::string>& arguments) {
           "programs.json, for 'build --programs', and the files that it names; what an earlier recording there has\n"
           "seen stays. The contents are the program's data: look at them before you pass the directory on. A program\n"
           "that loads its kernels from a cache of its own shows no source: empty that cache first, or use\n"
-          "--refuse-binaries. The exit status is the program's. 'capture' joins recordings.");
+          "--refuse-binaries. The exit status is the program's, or 3 when that is 0 and\n"
+          "nothing was recorded. 'capture' joins recordings.");
   cli.add_required("output,o", "DIR", "the directory for the recording");
   cli.add_value("max-bytes", "N", "bytes of contents that DIR may hold; default 268435456");
   cli.add_flag("refuse-binaries", "say no to binaries of the program's own cache, so that it compiles its sources");
   const WithCommand split = split_command(arguments);
   if (const auto status = cli.parse(split.own)) return *status;
-  if (split.command.empty()) throw UsageError("behind '--' there is no program to run");
   need(no_added_options());
   const std::string directory = std::filesystem::absolute(cli.text("output")).string();
   make_private_directory(directory);
@@ -37,10 +37,11 @@ int record(const std::vector<std::string>& arguments) {
   const int status = run_under_layer(split.command, environment);
   try {
     print_summary(stderr, capture_programs({directory}, directory));
-  } catch (const std::exception& failure) {  // the status stays the program's
+    return status;
+  } catch (const std::exception& failure) {
     fail("clbake record: " + printable(failure.what()));
+    return status == 0 ? kLeftOut : status;
   }
-  return status;
 }
 
 }  // namespace clbake::tool

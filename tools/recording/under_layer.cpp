@@ -140,6 +140,9 @@ int spawn(const Signals& signals, std::vector<std::string> command, std::vector<
 
 WithCommand split_command(const std::vector<std::string>& arguments) {
   const auto at = std::find(arguments.begin(), arguments.end(), "--");
+  const bool asks = std::find(arguments.begin(), at, "--help") != at || std::find(arguments.begin(), at, "-h") != at;
+  if (at == arguments.end() && !asks) throw UsageError("'--' must stand before the program to run");
+  if (at != arguments.end() && at + 1 == arguments.end()) throw UsageError("no program stands behind '--'");
   return {{arguments.begin(), at}, {at == arguments.end() ? at : at + 1, arguments.end()}};
 }
 

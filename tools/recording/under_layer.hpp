@@ -10,8 +10,9 @@ namespace clbake::tool {
 // The arguments of a verb: its own, and behind "--" a program with its arguments.
 struct WithCommand {
   std::vector<std::string> own;
-  std::vector<std::string> command;  // empty when there is no "--", or nothing behind it
+  std::vector<std::string> command;  // empty when help is asked for
 };
+// Throws UsageError where no program to run stands behind "--".
 WithCommand split_command(const std::vector<std::string>& arguments);
 
 // Runs the program in this terminal, under the layer and with these variables set, and returns its exit status; 128 and

@@ -52,24 +52,9 @@ Status add_machine_code(const Compiled& compiled, const cache::Source& source, s
   return {};
 }
 
-constexpr const char* kSpecialise = "POCL_BINARY_SPECIALIZE_WG";
 constexpr const char* kSpecialiseAtLaunch = "POCL_WORK_GROUP_SPECIALIZATION";
 
 using Restart = std::vector<std::string>;  // the arguments with which the worker starts anew
-
-// The device and the queue of a worker.
-struct Place {
-  Device device;
-  Session session;
-};
-
-Result<Place> place_of(const Target& target) {
-  Result<Device> device = device_of(target);
-  if (!device) return device.status();
-  Result<Session> session = Session::open(*device);
-  if (!session) return session.status();
-  return Place{std::move(*device), std::move(*session)};
-}
 
 // The sizes of types of the program, as a kernel of a further build from source measures them. Empty when that does not
 // build: a type may be known inside of a kernel only.
@@ -259,6 +244,14 @@ Result<std::vector<cache::Entry>> compile_variant(const Job& job, const std::str
 }
 
 }  // namespace
+
+Result<Place> place_of(const Target& target) {
+  Result<Device> device = device_of(target);
+  if (!device) return device.status();
+  Result<Session> session = Session::open(*device);
+  if (!session) return session.status();
+  return Place{std::move(*device), std::move(*session)};
+}
 
 Result<std::vector<cache::Entry>> entries_for_bundle(const Compiled& compiled, const cache::Source& source) {
   Result<std::vector<cache::Entry>> entries = finalize(compiled);

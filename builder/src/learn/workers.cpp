@@ -26,22 +26,6 @@
 namespace clbake::builder::learn {
 namespace {
 
-constexpr const char* kSpecialise = "POCL_BINARY_SPECIALIZE_WG";
-constexpr std::uint32_t kContract = 1;  // of programs: FORMAT.md
-
-struct Place {
-  Device device;
-  Session session;
-};
-
-Result<Place> place_of(const Target& target) {
-  Result<Device> device = device_of(target);
-  if (!device) return device.status();
-  Result<Session> session = Session::open(*device);
-  if (!session) return session.status();
-  return Place{std::move(*device), std::move(*session)};
-}
-
 Result<std::vector<cl::Kernel>> all_kernels(cl_program id) {
   std::vector<cl::Kernel> kernels;
   const cl_int error = cl::Program(id, true).createKernels(&kernels);
@@ -81,7 +65,7 @@ cache::Variant variant_of(const Request& request) {
   variant.name = content_name(request.digest);
   variant.family = "program";
   variant.precision = no_precision;
-  variant.contract = kContract;
+  variant.contract = cache::kProgramContract;
   variant.content = request.digest;
   std::set<std::pair<std::string, std::array<std::uint32_t, 3>>> sizes;
   for (const SeenLaunch& launch : request.launches) {
@@ -111,9 +95,9 @@ struct Passes {
   void choose(std::size_t pass) const {
     const std::string wanted = pass < shapes.size() ? shapes[pass] : std::string();
     if (wanted.empty()) {
-      unsetenv(kSpecialise);
+      unsetenv(compile::kSpecialise);
     } else {
-      setenv(kSpecialise, wanted.c_str(), 1);
+      setenv(compile::kSpecialise, wanted.c_str(), 1);
     }
   }
 };
@@ -146,7 +130,7 @@ Status compile_learned(const std::string& path, const std::string& output, std::
   if (!request) return request.status().within(path);
   const Result<ProgramText> text = decode_program_text(request->program);
   if (!text) return text.status();
-  const Result<Place> place = place_of(request->target);
+  const Result<compile::Place> place = compile::place_of(request->target);
   if (!place) return place.status();
   Options options;
   options.only_build = true;
@@ -190,7 +174,7 @@ Status prove_learned(const std::string& path, const std::string& output) {
   if (!job) return job.status();
   const Result<Bundle> bundle = Bundle::open(path);
   if (!bundle) return bundle.status();
-  const Result<Place> place = place_of(job->target);
+  const Result<compile::Place> place = compile::place_of(job->target);
   if (!place) return place.status();
   Options options;
   options.on_miss = OnMiss::fail;

@@ -20,7 +20,6 @@ namespace fs = std::filesystem;
 
 constexpr std::uintmax_t kMostManifestBytes = std::uintmax_t{64} << 20;
 constexpr std::uint32_t kVersion = 2;
-constexpr std::uint32_t kContract = 1;  // of programs: FORMAT.md
 constexpr std::size_t kMaxNameBytes = 64;
 
 // It becomes the name of a variant, and of files.
@@ -131,7 +130,7 @@ Job make_job(const Target& target, const Program& program) {
   job.variant.name = program.name;
   job.variant.family = "program";
   job.variant.precision = no_precision;
-  job.variant.contract = kContract;
+  job.variant.contract = cache::kProgramContract;
   job.variant.build_options = program.options;
   job.variant.launches = program.launches;
   job.variant.content = program.content;

@@ -16,7 +16,7 @@ Result<Bundle> bundle_of(ProgramText text, const ContentDigest& content) {
   variant.name = content_name(content);
   variant.family = "program";
   variant.precision = no_precision;
-  variant.contract = kProgramContract;
+  variant.contract = cache::kProgramContract;
   variant.build_options = std::exchange(text.options, {});
   variant.content = content;
   variant.parts = std::move(*parts);

@@ -158,7 +158,7 @@ Status rejected(const cache::Variant& variant, const Status& why) {
 }  // namespace
 
 Status check_launchable(const cache::Variant& variant) {
-  const std::uint32_t known = variant.is_program() ? kProgramContract : kContract;
+  const std::uint32_t known = variant.is_program() ? cache::kProgramContract : kContract;
   if (variant.contract != known) {
     return {Code::unsupported_version, joined({"variant ", variant.name, " follows kernel contract ", variant.contract,
                                                "; this runtime knows ", known})};

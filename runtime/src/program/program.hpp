@@ -12,9 +12,6 @@ namespace clbake {
 // The kernel contract (kernels/KERNELS.md) that this runtime can launch.
 inline constexpr std::uint32_t kContract = 4;
 
-// The version of what an application's own program promises: kernels that take the work-group sizes of its launches.
-inline constexpr std::uint32_t kProgramContract = 1;
-
 // Slices of k that the contract allows at most.
 inline constexpr std::uint32_t kMaxSplit = 64;
 

@@ -150,8 +150,12 @@ const cache::Bytes& bundle_bytes() {
   return bytes;
 }
 
+namespace {
+int scenes = 0;  // alive
+}
+
 Scene::Scene() {
-  fake::reset();
+  if (scenes++ == 0) fake::reset();  // it deletes the objects of every other scene
   cl_platform_id platform = nullptr;
   cl_device_id devices[2] = {};
   clGetPlatformIDs(1, &platform, nullptr);
@@ -167,6 +171,7 @@ Scene::~Scene() {
   clReleaseCommandQueue(unordered_queue);
   clReleaseCommandQueue(queue);
   clReleaseContext(context);
+  --scenes;
 }
 
 Operands::Operands(const Scene& scene, const Problem& problem) : problem_(problem) {

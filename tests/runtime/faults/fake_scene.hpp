@@ -83,7 +83,7 @@ class LogLines {
   std::vector<std::string> lines_;
 };
 
-// Handles of the driver, as an application has them. Resets the driver first.
+// Handles of the driver, as an application has them. The first of several resets the driver.
 struct Scene {
   Scene();
   ~Scene();

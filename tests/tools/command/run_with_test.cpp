@@ -46,7 +46,9 @@ BOOST_AUTO_TEST_CASE(TheExitStatusIsThePrograms) {
 BOOST_AUTO_TEST_CASE(WhatCannotRunIsRefused) {
   const Directory directory;
   const std::string text = directory.write("text", "no bundle");
-  check_refused(clbake({"run-with"}), 2, {"no program to run"});
+  check_refused(clbake({"run-with"}), 2, {"'--' must stand before the program"});
+  check_refused(clbake({"run-with", "--"}), 2, {"no program stands behind '--'"});
+  check_refused(clbake({"run-with", "--log", "/absent/log", "--", "true"}), 2, {"--log: /absent/log cannot be written"});
   check_refused(clbake({"run-with", "--learn", "never", "--", "true"}), 2, {"'never' is none of on, read-only, off"});
   check_refused(clbake({"run-with", text, "--", "true"}), 1, {text});
   check_refused(clbake({"run-with", directory.path("absent"), "--", "true"}), 1, {directory.path("absent")});

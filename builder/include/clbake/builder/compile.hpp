@@ -1,12 +1,25 @@
 // The workers of a build: each is a process of its own.
 #pragma once
 
+#include <clbake/builder/gemm_run.hpp>
 #include <clbake/finalize.hpp>
 
 #include <string>
 #include <vector>
 
 namespace clbake::builder::compile {
+
+// The device and the queue of a worker.
+struct Place {
+  Device device;
+  Session session;
+};
+
+// Fails with no_device or opencl.
+Result<Place> place_of(const Target& target);
+
+// PoCL reads it once in a process: shapes of launches whose functions go into binaries.
+inline constexpr const char* kSpecialise = "POCL_BINARY_SPECIALIZE_WG";
 
 // first: all. tried: the rest, after the worker started itself anew. plain: what the driver makes, not finalized.
 enum class Stage { first, tried, plain };

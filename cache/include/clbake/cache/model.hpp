@@ -63,6 +63,9 @@ struct Source {
   bool operator==(const Source& other) const { return name == other.name && text == other.text; }
 };
 
+// The contract of an application's own program: its kernels take the work-group sizes of its launches.
+inline constexpr std::uint32_t kProgramContract = 1;
+
 // A way to compute a product; or an application's own program, whose precision is no_precision and whose launches are
 // the work-group sizes of its kernels, one by one.
 struct Variant : GemmKind {
