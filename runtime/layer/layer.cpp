@@ -74,3 +74,12 @@ CLBAKE_EXPORT cl_int clInitLayer(cl_uint entries, const cl_icd_dispatch* target,
   *table_ret = reinterpret_cast<const cl_icd_dispatch*>(loader_table().data());
   return CL_SUCCESS;
 }
+
+// The loader of Khronos asks for this one since 2025, and unloads the layer in the end: CMakeLists.txt says that the
+// library stays.
+extern "C" CLBAKE_EXPORT cl_int CL_API_CALL clInitLayerWithProperties(cl_uint entries, const cl_icd_dispatch* target,
+                                                                      cl_uint* entries_ret,
+                                                                      const cl_icd_dispatch** table_ret,
+                                                                      const cl_properties* /*properties*/) {
+  return clInitLayer(entries, target, entries_ret, table_ret);
+}

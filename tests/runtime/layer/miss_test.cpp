@@ -1,6 +1,8 @@
 // Programs that the settings have nothing for run as without clbake, and one line of the log says why.
 #include "layer/layer_scene.hpp"
 
+#include <dlfcn.h>
+#include <filesystem>
 #include <fstream>
 
 using namespace clbake;
@@ -137,4 +139,23 @@ BOOST_AUTO_TEST_CASE(ACallThatIsWrongFailsAsWithoutTheLayer) {
     cl.clReleaseProgram(program);
   }
   check_nothing_is_left();
+}
+
+BOOST_AUTO_TEST_CASE(ALoaderThatGivesPropertiesGetsTheSameTable) {
+  const tests::TemporaryDirectory directory;
+  std::filesystem::copy_file(CLBAKE_LAYER, directory.file("layer.so"));
+  void* const library = dlopen(directory.file("layer.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+  BOOST_REQUIRE_MESSAGE(library, dlerror());
+  using Init = cl_int(cl_uint, const cl_icd_dispatch*, cl_uint*, const cl_icd_dispatch**, const cl_properties*);
+  auto* const init = reinterpret_cast<Init*>(dlsym(library, "clInitLayerWithProperties"));
+  BOOST_REQUIRE(init);
+  const LayerScene other({});  // of a library of its own
+  const cl_icd_dispatch* table = nullptr;
+  cl_uint entries = 0;
+  setenv("CLBAKE_BUNDLE", "app.clbake", 1);
+  BOOST_TEST(init(other.entries(), &other.cl(), &entries, &table, nullptr) == CL_SUCCESS);
+  unsetenv("CLBAKE_BUNDLE");
+  BOOST_TEST(entries == other.entries());
+  BOOST_TEST((table && table->clBuildProgram != other.cl().clBuildProgram));
+  BOOST_TEST((table && table->clFinish == other.cl().clFinish));
 }
