@@ -307,7 +307,7 @@ Status check_texts(const Proof& proof) {
   }
   if (!proof.proven && !proof.device.empty()) return malformed("has a device, but is not proven");
   if (!proof.proven && !proof.driver.empty()) return malformed("has a driver, but is not proven");
-  if (proof.log.size() > format::kMaxLogBytes) return malformed("the log is longer than 16 KiB");
+  if (proof.log.size() > kMaxLogBytes) return malformed("the log is longer than 16 KiB");
   return {};
 }
 

@@ -104,8 +104,7 @@ constexpr std::uint64_t kMaxTargets = 65536, kMaxSources = 65536, kMaxProfiles =
 constexpr std::uint64_t kMaxVariants = 1048576;
 constexpr std::uint64_t kMaxEntries = 16777216;
 constexpr std::uint64_t kMaxRulesOfKind = 32, kMaxModelsOfKind = 256;
-constexpr std::uint64_t kMaxTargetBytes = 65536, kMaxVariantBytes = 1048576, kMaxTextsBytes = 65536,
-                        kMaxLogBytes = 16384;
+constexpr std::uint64_t kMaxTargetBytes = 65536, kMaxVariantBytes = 1048576, kMaxTextsBytes = 65536;
 constexpr std::uint64_t kMaxSourceBytes = std::uint64_t{16} << 20;
 constexpr std::uint64_t kMaxProfileBytes =
     16 + clbake::kKinds * (2 * kMaxRulesOfKind * kRuleBytes + kMaxModelsOfKind * kCostModelBytes);

@@ -4,6 +4,7 @@
 #include <CL/cl_layer.h>
 
 #include <cstddef>
+#include <type_traits>
 
 namespace clbake::layer {
 
@@ -14,5 +15,11 @@ const cl_icd_dispatch& down();
 // Takes over the first `entries` functions of the loader's table, which may have fewer or more than this version of
 // OpenCL's headers knows. Called once, before any other thread can use the layer.
 void set_down(const cl_icd_dispatch* table, std::size_t entries);
+
+// Puts a function of the layer into the loader's table. One that the loader does not have gets no replacement.
+template <typename Function>
+void replace(Function& entry, std::common_type_t<Function> with) {
+  if (entry) entry = with;
+}
 
 }  // namespace clbake::layer

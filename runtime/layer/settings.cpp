@@ -170,7 +170,8 @@ class Reader {
 
 void find_file(Reader& reader) {
   if (const char* named = ::secure_getenv("CLBAKE_CONFIG")) return reader.read_file(named);
-  for (const std::string& folder : {program_folder(), layer_folder()}) {
+  for (const auto find_folder : {program_folder, layer_folder}) {
+    const std::string folder = find_folder();
     if (!folder.empty() && is_file(folder + "clbake.conf")) return reader.read_file(folder + "clbake.conf");
   }
 }
@@ -187,8 +188,9 @@ std::string overlay_of(Reader& reader) {
 std::string learner_of(const Reader& reader) {
   const std::string named = reader.path("CLBAKE_LEARNER");
   if (!named.empty()) return named;
+  const std::string folder = layer_folder();
   for (const char* beside : {"clbake", "../bin/clbake", "../../bin/clbake"}) {
-    const std::string path = layer_folder() + beside;
+    const std::string path = folder + beside;
     if (is_file(path)) return path;
   }
   return {};
@@ -209,7 +211,7 @@ void read_settings() {
   s.record = reader.path("CLBAKE_RECORD");
   s.record_bytes = reader.number("CLBAKE_RECORD_BYTES", kRecordBytes);
   s.record_binaries = reader.choice("CLBAKE_RECORD_BINARIES", {"on", "off"}) == 0;
-  s.learner = learner_of(reader);
+  if (s.learn == Learn::on) s.learner = learner_of(reader);
   s.trust = split(reader.text("CLBAKE_TRUST"));
   s.pocl_memory = reader.choice("CLBAKE_POCL_MEMORY", {"on", "off"}) == 0;
   const bool to_stderr = reader.text("CLBAKE_LOG") == "stderr";

@@ -18,7 +18,7 @@ struct Settings {
   std::string overlay;               // directory; empty: none
   Learn learn = Learn::on;
   std::string record;              // directory of a new recording; empty: serve
-  std::uint64_t record_bytes = 0;  // of contents of buffers and images that a process may record
+  std::uint64_t record_bytes = 0;  // contents of buffers and images that the directory may hold, in bytes
   bool record_binaries = true;     // while recording, programs may load binaries, which shows no source
   std::string log;                 // "stderr", or a file; empty: none
   std::string learner;             // path of the `clbake` command; empty: it was not found

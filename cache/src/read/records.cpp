@@ -20,13 +20,15 @@ bool inside(const Section& area, std::uint64_t offset, std::uint64_t bytes) {
 }
 
 Status check_keys(const BundleView& view, SectionType type, const BlobRecord& record) {
-  if (type == SectionType::variants && record.key2 == 0) return {};  // their body has them, too
-  const bool keyed = type == SectionType::profiles || type == SectionType::index;
-  if (keyed ? record.key0 >= view.section(SectionType::targets).count : record.key0 != 0) {
+  const bool has_content = type == SectionType::variants;  // key0 and key1, which are in the body, too
+  const bool has_target = type == SectionType::profiles || type == SectionType::index;
+  if (has_target && record.key0 >= view.section(SectionType::targets).count) {
     return {Code::malformed, "names target " + std::to_string(record.key0) + ", which does not exist"};
   }
   if (type != SectionType::index) {
-    return record.key1 == 0 && record.key2 == 0 ? Status() : Status(Code::malformed, "has a key that must be 0");
+    const bool rest_is_zero =
+        (has_content || ((has_target || record.key0 == 0) && record.key1 == 0)) && record.key2 == 0;
+    return rest_is_zero ? Status() : Status(Code::malformed, "has a key that must be 0");
   }
   if (record.key1 >= view.section(SectionType::variants).count) {
     return {Code::malformed, "names variant " + std::to_string(record.key1) + ", which does not exist"};

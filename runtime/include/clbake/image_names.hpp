@@ -82,13 +82,20 @@ inline constexpr Mode kAddressings[] = {{"NONE", CL_ADDRESS_NONE},
                                         {"MIRRORED_REPEAT", CL_ADDRESS_MIRRORED_REPEAT}};
 inline constexpr Mode kFilters[] = {{"NEAREST", CL_FILTER_NEAREST}, {"LINEAR", CL_FILTER_LINEAR}};
 
-// The name of the row with that value; null when there is none.
+// The row with that value; null when there is none.
 template <typename Row, std::size_t n>
-const char* name_of(const Row (&rows)[n], cl_uint value) {
+const Row* row_of(const Row (&rows)[n], cl_uint value) {
   for (const Row& row : rows) {
-    if (row.value == value) return row.name;
+    if (row.value == value) return &row;
   }
   return nullptr;
+}
+
+// Its name, or null.
+template <typename Row, std::size_t n>
+const char* name_of(const Row (&rows)[n], cl_uint value) {
+  const Row* const row = row_of(rows, value);
+  return row ? row->name : nullptr;
 }
 
 }  // namespace clbake::image_names

@@ -6,8 +6,9 @@
 
 namespace clbake {
 
-// Environment variables that keep the layer from serving, recording and starting a learner.
+// Environment variables that keep the layer from serving, recording and starting a learner; without learning there is
+// no overlay.
 inline constexpr std::pair<const char*, const char*> kLayerOff[] = {
-    {"CLBAKE_LEARN", "off"}, {"CLBAKE_OVERLAY", "off"}, {"CLBAKE_BUNDLE", ""}, {"CLBAKE_RECORD", ""}};
+    {"CLBAKE_LEARN", "off"}, {"CLBAKE_BUNDLE", ""}, {"CLBAKE_RECORD", ""}};
 
 }  // namespace clbake

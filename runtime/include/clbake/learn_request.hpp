@@ -36,14 +36,14 @@ struct Request {
   std::array<std::uint8_t, 32> digest{};  // of the program: content_digest()
   std::string program;    // encode() of its ProgramText; empty when it was sent before, or when the overlay served it
   std::string directory;  // the working directory when it was built, for relative -I; Sender fills it in if empty
-  std::string log;        // of the build; what exceeds kMaxLog is cut
+  std::string log;        // of the build; what exceeds kMaxLogBytes is cut
   std::vector<SeenLaunch> launches;  // first seen since the last request for this program
 };
 
 // Limits of a message; what exceeds them is not learned.
 inline constexpr std::size_t kMaxMessage = std::size_t{64} << 20;  // bytes
-inline constexpr std::size_t kMaxLog = std::size_t{16} << 10;      // bytes
 using cache::kMaxLaunches;
+using cache::kMaxLogBytes;
 
 // Fails with invalid_argument when the message would exceed a limit.
 Result<std::string> encode(const Request& request);

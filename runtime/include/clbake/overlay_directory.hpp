@@ -1,11 +1,12 @@
 // The overlay: a directory of compiled programs that processes share without locks. No OpenCL here. For the
 // runtime and the learner (builder/src/learn). Not installed.
 //
-// Each file is a bundle of one variant, named by a hash of everything its program depends on: target, source, variant.
-// So a reader opens one file without an index, a changed source or driver has another name, and
-// `clbake merge` can join the files. A file is written under a temporary name, synced and renamed: a reader sees all of
-// it or nothing, and the last of several writers wins. An empty file marks a program that a driver rejected, so that
-// later processes do not offer it again; another one marks a program that is a part of a linked one.
+// Each file is a bundle of one variant, named by a hash of everything its program depends on: target, source, variant;
+// of a program with a content: target and content. So a reader opens one file without an index, a changed source or
+// driver has another name, and `clbake merge` can join the files. A file is written under a temporary name, synced and
+// renamed: a reader sees all of it or nothing, and the last of several writers wins. An empty file marks a program that
+// a driver rejected, so that later processes do not offer it again; another one marks a program that is a part of a
+// linked one.
 //
 // Each write evicts the least recently used files if all together are too large, by their modification
 // time, which a use sets at most once an hour. No process relies on a file that it saw before: another one may remove
@@ -120,7 +121,8 @@ class Overlay {
   Result<Bundle> read(const OverlayKey& key) const;
   Status has_mark(const std::string& name) const;
   Status within_directory(const Status& status) const;
-  Status write(const std::string& name, cache::ByteView bytes) const;
+  Status put(const std::string& name, cache::ByteView bytes) const;
+  Status put_and_evict(const std::string& name, cache::ByteView bytes) const;
   void touch_if_stale(const std::string& name, std::int64_t unused_seconds) const;
 
   PrivateDirectory directory_;

@@ -1,3 +1,4 @@
+#include <clbake/launch_kind.hpp>
 #include <clbake/learn_request.hpp>
 
 #include <algorithm>
@@ -11,8 +12,6 @@ namespace {
 // begin with their length.
 constexpr std::uint32_t kMagic = 0x424c4c43;  // "CLLB"
 constexpr std::uint32_t kVersion = 1;
-
-constexpr std::size_t kSmallGrid = 65535;  // PoCL's limit, work-items
 
 template <typename Target, typename Visit>
 void visit_texts(Target& target, Visit&& visit) {
@@ -77,7 +76,8 @@ class Reader {
 
 // Bytes of the message, roughly from above.
 std::size_t size_of(const Request& request) {
-  std::size_t size = 4096 + request.program.size() + request.directory.size() + std::min(request.log.size(), kMaxLog);
+  std::size_t size =
+      4096 + request.program.size() + request.directory.size() + std::min(request.log.size(), kMaxLogBytes);
   visit_texts(request.target, [&](const std::string& text) { size += text.size(); });
   for (const SeenLaunch& launch : request.launches) size += 64 + launch.kernel.size();
   return size;
@@ -90,9 +90,9 @@ SeenLaunch seen_launch(std::string kernel, std::uint32_t dimensions, const std::
   constexpr std::size_t most = std::numeric_limits<std::uint32_t>::max();
   SeenLaunch seen;
   seen.kernel = std::move(kernel);
+  seen.small_grid = !global || !is_large_grid(global, dimensions);
   for (std::uint32_t i = 0; i < std::min(dimensions, 3U); ++i) {
     if (offset && offset[i] != 0) seen.zero_offset = false;
-    if (global && i < 2 && global[i] >= kSmallGrid) seen.small_grid = false;
     if (local) seen.local[i] = static_cast<std::uint32_t>(std::min(local[i], most));
   }
   for (std::uint32_t i = dimensions; local && i < 3; ++i) seen.local[i] = 1;
@@ -111,7 +111,7 @@ Result<std::string> encode(const Request& request) {
   to.bytes(request.digest.data(), request.digest.size());
   to.text(request.program);
   to.text(request.directory);
-  to.text_of(request.log, std::min(request.log.size(), kMaxLog));
+  to.text_of(request.log, std::min(request.log.size(), kMaxLogBytes));
   to.number(request.launches.size(), 4);
   for (const SeenLaunch& launch : request.launches) {
     to.text(launch.kernel);
@@ -135,7 +135,7 @@ Result<Request> decode(const std::string& message) {
   request.directory = from.text();
   request.log = from.text();
   const std::uint32_t launches = from.u32();
-  const bool bounded = request.log.size() <= kMaxLog && launches <= kMaxLaunches;
+  const bool bounded = request.log.size() <= kMaxLogBytes && launches <= kMaxLaunches;
   for (std::uint32_t i = 0; bounded && from.ok() && i < launches; ++i) {
     SeenLaunch launch;
     launch.kernel = from.text();

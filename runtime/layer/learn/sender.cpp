@@ -43,24 +43,6 @@ Status write_all(int file, const std::string& bytes) {
   return {};
 }
 
-// One byte that carries the file. 0, or the error.
-int send_file(int socket, int file) {
-  char byte = 0;
-  iovec data = {&byte, 1};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof file)] = {};
-  msghdr message = {};
-  message.msg_iov = &data;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = sizeof control;
-  cmsghdr* const header = CMSG_FIRSTHDR(&message);
-  header->cmsg_level = SOL_SOCKET;
-  header->cmsg_type = SCM_RIGHTS;
-  header->cmsg_len = CMSG_LEN(sizeof file);
-  std::memcpy(CMSG_DATA(header), &file, sizeof file);
-  return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? errno : 0;
-}
-
 bool is_gone(int error) { return error == EPIPE || error == ECONNRESET || error == ENOTCONN; }
 
 std::string working_directory() {

@@ -57,8 +57,8 @@ Handle CL_API_CALL create(Arguments... arguments) {
 }
 
 template <auto member, typename Handle, typename... Arguments>
-void install(cl_icd_dispatch& table, Handle(CL_API_CALL* function)(Arguments...)) {
-  if (function) table.*member = create<member, Handle, Arguments...>;
+void install(cl_icd_dispatch& table, Handle(CL_API_CALL* /*of_the_type*/)(Arguments...)) {
+  replace(table.*member, create<member, Handle, Arguments...>);
 }
 
 template <auto member, typename Handle>
@@ -111,11 +111,11 @@ void install_handles(cl_icd_dispatch& table) {
   install<&Table::clCreateSampler>(table);
   install<&Table::clCreateSamplerWithProperties>(table);
   install<&Table::clCreateUserEvent>(table);
-  table.clRetainMemObject = retain<&Table::clRetainMemObject, cl_mem>;
-  table.clRetainSampler = retain<&Table::clRetainSampler, cl_sampler>;
-  table.clReleaseMemObject = release<&Table::clReleaseMemObject, cl_mem>;
-  table.clReleaseSampler = release<&Table::clReleaseSampler, cl_sampler>;
-  table.clSetUserEventStatus = set_user_event_status;
+  replace(table.clRetainMemObject, retain<&Table::clRetainMemObject, cl_mem>);
+  replace(table.clRetainSampler, retain<&Table::clRetainSampler, cl_sampler>);
+  replace(table.clReleaseMemObject, release<&Table::clReleaseMemObject, cl_mem>);
+  replace(table.clReleaseSampler, release<&Table::clReleaseSampler, cl_sampler>);
+  replace(table.clSetUserEventStatus, set_user_event_status);
 }
 
 }  // namespace clbake::layer::record

@@ -1,10 +1,10 @@
 #include "record/kernels.hpp"
 
 #include "down.hpp"
+#include "questions.hpp"
 #include "record/guard.hpp"
 #include "record/programs.hpp"
 
-#include <cstring>
 #include <unordered_map>
 
 namespace clbake::layer::record {
@@ -29,16 +29,6 @@ void set(cl_kernel kernel, cl_uint index, Argument argument) {
   if (!state) return;
   if (state->arguments.size() <= index) state->arguments.resize(index + 1);
   state->arguments[index] = std::move(argument);
-}
-
-std::string name_of(cl_kernel kernel) {
-  std::size_t size = 0;
-  const cl_icd_dispatch& cl = down();
-  if (cl.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, 0, nullptr, &size) != CL_SUCCESS || size == 0) return {};
-  std::string name(size, '\0');
-  if (cl.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, size, name.data(), nullptr) != CL_SUCCESS) return {};
-  name.resize(std::strlen(name.c_str()));
-  return name;
 }
 
 // ---- The functions that take the place of the driver's ----
@@ -107,12 +97,12 @@ KernelState* state_of(cl_kernel kernel) {
 }
 
 void install_kernels(cl_icd_dispatch& table) {
-  table.clCreateKernel = create_kernel;
-  table.clCreateKernelsInProgram = create_kernels;
-  table.clCloneKernel = clone_kernel;
-  table.clSetKernelArg = set_argument;
-  table.clSetKernelArgSVMPointer = set_shared_argument;
-  table.clSetKernelExecInfo = set_exec_info;
+  replace(table.clCreateKernel, create_kernel);
+  replace(table.clCreateKernelsInProgram, create_kernels);
+  replace(table.clCloneKernel, clone_kernel);
+  replace(table.clSetKernelArg, set_argument);
+  replace(table.clSetKernelArgSVMPointer, set_shared_argument);
+  replace(table.clSetKernelExecInfo, set_exec_info);
 }
 
 }  // namespace clbake::layer::record

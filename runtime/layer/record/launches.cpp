@@ -83,8 +83,8 @@ cl_int CL_API_CALL enqueue_task(cl_command_queue queue, cl_kernel kernel, cl_uin
 }  // namespace
 
 void install_launches(cl_icd_dispatch& table) {
-  table.clEnqueueNDRangeKernel = enqueue_nd_range;
-  table.clEnqueueTask = enqueue_task;
+  replace(table.clEnqueueNDRangeKernel, enqueue_nd_range);
+  replace(table.clEnqueueTask, enqueue_task);
 }
 
 }  // namespace clbake::layer::record

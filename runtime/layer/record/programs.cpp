@@ -1,6 +1,7 @@
 #include "record/programs.hpp"
 
 #include "down.hpp"
+#include "questions.hpp"
 #include "record/guard.hpp"
 #include "record/write/journal.hpp"
 #include "settings.hpp"
@@ -53,30 +54,6 @@ void created_of_unknown(cl_program program) {
 
 std::string text_of(const char* options) { return options ? options : ""; }
 
-std::string info_text(cl_program program, cl_program_info what) {
-  std::size_t size = 0;
-  const cl_icd_dispatch& cl = down();
-  if (cl.clGetProgramInfo(program, what, 0, nullptr, &size) != CL_SUCCESS || size == 0) return {};
-  std::string text(size, '\0');
-  if (cl.clGetProgramInfo(program, what, size, text.data(), nullptr) != CL_SUCCESS) return {};
-  return text;
-}
-
-// The log for the program's first device, as the driver tells it.
-std::string log_of(cl_program program) {
-  const std::string devices = info_text(program, CL_PROGRAM_DEVICES);
-  cl_device_id first = nullptr;
-  if (devices.size() < sizeof first) return {};
-  std::memcpy(&first, devices.data(), sizeof first);
-  std::size_t size = 0;
-  const auto ask = [&](std::size_t bytes, char* to, std::size_t* bytes_ret) {
-    return down().clGetProgramBuildInfo(program, first, CL_PROGRAM_BUILD_LOG, bytes, to, bytes_ret) == CL_SUCCESS;
-  };
-  if (!ask(0, nullptr, &size) || size == 0) return {};
-  std::string log(size, '\0');
-  return ask(size, log.data(), nullptr) ? log.c_str() : "";
-}
-
 // With seen_mutex held: writes the program if it is not written.
 SeenProgram* write(State& state, const BuildAnswers& answers) {
   if (!state.seen && state.made && state.is_recordable) state.seen = see(*state.made, answers);
@@ -85,7 +62,9 @@ SeenProgram* write(State& state, const BuildAnswers& answers) {
 
 // A build or link has ended well: it is written now, even if no kernel is ever made from it.
 void built(cl_program program) {
-  const BuildAnswers answers = {log_of(program), info_text(program, CL_PROGRAM_KERNEL_NAMES).c_str()};
+  const std::vector<cl_device_id> devices = devices_of(program);
+  const BuildAnswers answers = {devices.empty() ? std::string() : build_log_of(program, devices.front()),
+                                info_text(program, CL_PROGRAM_KERNEL_NAMES)};
   const std::lock_guard<std::mutex> lock(seen_mutex());
   if (State* state = state_of(program)) write(*state, answers);
 }
@@ -98,10 +77,7 @@ cl_program CL_API_CALL create_with_source(cl_context context, cl_uint count, con
   if (!program) return program;
   guarded([&] {
     ProgramText text;
-    std::string& source = text.sources.emplace_back();
-    for (cl_uint i = 0; i < count; ++i) {
-      source.append(strings[i], lengths && lengths[i] ? lengths[i] : std::strlen(strings[i]));
-    }
+    text.sources = {joined_sources(count, strings, lengths)};
     created(program, std::move(text));
   });
   return program;
@@ -122,26 +98,15 @@ cl_program CL_API_CALL create_with_il(cl_context context, const void* il, size_t
   return program;
 }
 
-cl_platform_id platform_of(cl_context context) {
-  cl_device_id device = nullptr;
-  cl_platform_id platform = nullptr;
-  std::size_t size = 0;
-  const cl_icd_dispatch& cl = down();
-  if (cl.clGetContextInfo(context, CL_CONTEXT_DEVICES, 0, nullptr, &size) != CL_SUCCESS || size < sizeof device)
-    return nullptr;
-  std::vector<cl_device_id> devices(size / sizeof device);
-  if (cl.clGetContextInfo(context, CL_CONTEXT_DEVICES, size, devices.data(), nullptr) != CL_SUCCESS) return nullptr;
-  return cl.clGetDeviceInfo(devices[0], CL_DEVICE_PLATFORM, sizeof platform, &platform, nullptr) == CL_SUCCESS
-             ? platform
-             : nullptr;
-}
-
 constexpr const char* kIlExtension = "clCreateProgramWithILKHR";
 
 cl_program CL_API_CALL create_with_il_khr(cl_context context, const void* il, size_t size, cl_int* error) {
   using Function = cl_program(CL_API_CALL*)(cl_context, const void*, size_t, cl_int*);
   cl_platform_id platform = nullptr;
-  guarded([&] { platform = platform_of(context); });
+  guarded([&] {
+    const std::vector<cl_device_id> devices = devices_of(context);
+    if (!devices.empty()) platform = platform_of(devices.front());
+  });
   const auto function =
       platform ? reinterpret_cast<Function>(down().clGetExtensionFunctionAddressForPlatform(platform, kIlExtension))
                : nullptr;
@@ -204,12 +169,13 @@ void forget_build(cl_program program) {
 // A driver that refuses to begin, as the program still has kernels, leaves the program as it was.
 void failed(cl_program program, cl_int error, Build before) {
   const bool has_begun = error == CL_BUILD_PROGRAM_FAILURE || error == CL_COMPILE_PROGRAM_FAILURE;
+  const bool is_built = !has_begun && before.made;
   {
     const std::lock_guard<std::mutex> lock(seen_mutex());
     State* state = state_of(program);
     if (state) static_cast<Build&>(*state) = has_begun ? Build() : std::move(before);
   }
-  note(kDidNotBuild);
+  if (!is_built) note(kDidNotBuild);
 }
 
 cl_int CL_API_CALL build(cl_program program, cl_uint count, const cl_device_id* devices, const char* options,
@@ -307,14 +273,14 @@ void* il_extension(const char* name) {
 }
 
 void install_programs(cl_icd_dispatch& table) {
-  table.clCreateProgramWithSource = create_with_source;
-  table.clCreateProgramWithIL = create_with_il;
-  table.clCreateProgramWithBinary = create_with_binary;
-  table.clCreateProgramWithBuiltInKernels = create_with_built_in_kernels;
-  table.clBuildProgram = build;
-  table.clCompileProgram = compile;
-  table.clLinkProgram = link;
-  table.clSetProgramSpecializationConstant = set_specialization_constant;
+  replace(table.clCreateProgramWithSource, create_with_source);
+  replace(table.clCreateProgramWithIL, create_with_il);
+  replace(table.clCreateProgramWithBinary, create_with_binary);
+  replace(table.clCreateProgramWithBuiltInKernels, create_with_built_in_kernels);
+  replace(table.clBuildProgram, build);
+  replace(table.clCompileProgram, compile);
+  replace(table.clLinkProgram, link);
+  replace(table.clSetProgramSpecializationConstant, set_specialization_constant);
 }
 
 }  // namespace clbake::layer::record

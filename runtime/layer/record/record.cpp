@@ -34,8 +34,8 @@ void install(cl_icd_dispatch& table) {
   install_kernels(table);
   install_handles(table);
   install_launches(table);
-  table.clGetExtensionFunctionAddress = extension;
-  table.clGetExtensionFunctionAddressForPlatform = extension_for_platform;
+  replace(table.clGetExtensionFunctionAddress, extension);
+  replace(table.clGetExtensionFunctionAddressForPlatform, extension_for_platform);
   static_cast<void>(std::atexit(await_trials));
 }
 

@@ -3,10 +3,10 @@
 #include "record/write/journal.hpp"
 #include "record/write/json_text.hpp"
 
+#include <clbake/cache/limits.hpp>
+
 namespace clbake::layer::record {
 namespace {
-
-constexpr std::size_t kMostLogBytes = 16 << 10;
 
 // The fields of the manifest for a program or a part of one. `complete` becomes false when a file could not be stored.
 std::string entry_of(const ProgramText& text, bool& complete);
@@ -69,7 +69,7 @@ SeenProgram* see(const ProgramText& text, const BuildAnswers& answers) {
     line.add("program", entry).add("id", quoted(id));
     if (!answers.kernels.empty() && is_utf8(answers.kernels)) line.add("kernels", quoted(answers.kernels));
     const std::string& log = answers.log;
-    if (!log.empty() && log.size() <= kMostLogBytes && is_utf8(log)) line.add("log", quoted(log));
+    if (!log.empty() && log.size() <= cache::kMaxLogBytes && is_utf8(log)) line.add("log", quoted(log));
     add_line(line.text());
   }
   return &at->second;

@@ -1,5 +1,6 @@
 // clBuildProgram: a baked program is loaded for what the application builds, or the driver builds it.
 #include "down.hpp"
+#include "questions.hpp"
 #include "serve/calls.hpp"
 #include "serve/learning.hpp"
 #include "serve/load.hpp"
@@ -22,11 +23,11 @@ struct Request {
   std::shared_ptr<Program> program;
   std::vector<cl_device_id> devices;
   bool all_devices = false;  // none were named
-  std::string options;
+  ProgramText text;          // with the options
   bool has_options = false;
   Notify notify = nullptr;  // may be null
   void* data = nullptr;
-  Result<ContentDigest> digest;  // of the program with the options
+  Result<ContentDigest> digest;  // of the text
 };
 
 // Builds for devices that the request does not name.
@@ -41,7 +42,7 @@ std::vector<DeviceBuild> others(const Baked& earlier, const Request& request) {
 // All that the program has to be built for: the request, and what earlier ones asked for other devices. Nothing where
 // the driver has built a part of that.
 std::optional<std::vector<DeviceBuild>> wanted_builds(const Request& request) {
-  std::vector<DeviceBuild> builds = builds_for(request.devices, request.options, request.digest);
+  std::vector<DeviceBuild> builds = builds_for(request.devices, request.text.options, request.digest);
   const std::lock_guard<std::mutex> lock(request.program->mutex);
   for (const DeviceBuild& build : request.program->built_by_driver) {
     if (!has(request.devices, build.device)) return std::nullopt;
@@ -63,7 +64,7 @@ bool are_devices_of(cl_context context, const std::vector<cl_device_id>& devices
 // Notes what the driver has built, or builds with a callback.
 void note_build(const Request& request) {
   Program& program = *request.program;
-  std::vector<DeviceBuild> builds = builds_for(request.devices, request.options, request.digest);
+  std::vector<DeviceBuild> builds = builds_for(request.devices, request.text.options, request.digest);
   const std::lock_guard<std::mutex> lock(program.mutex);
   for (DeviceBuild& build : program.built_by_driver) {
     if (!has(request.devices, build.device)) builds.push_back(std::move(build));
@@ -71,6 +72,8 @@ void note_build(const Request& request) {
   program.built_by_driver = std::move(builds);
   program.launched.clear();
 }
+
+void log_miss(const Request& request, const Status& why) { serve::log_miss(request.text, request.digest, why); }
 
 // The driver builds the application's program, as without the layer; also for devices for which a bundle served it.
 cl_int build_by_driver(const Request& request) {
@@ -88,7 +91,7 @@ cl_int build_by_driver(const Request& request) {
   const cl_int error =
       down().clBuildProgram(program.handle, request.all_devices ? 0 : static_cast<cl_uint>(request.devices.size()),
                             request.all_devices ? nullptr : request.devices.data(),
-                            request.has_options ? request.options.c_str() : nullptr, request.notify, request.data);
+                            request.has_options ? request.text.options.c_str() : nullptr, request.notify, request.data);
   if (error != CL_SUCCESS || request.notify) return error;
   note_build(request);
   learn_program(program);
@@ -110,8 +113,7 @@ void serve_from(Program& program, std::shared_ptr<const Baked> baked) {
 // known as long, as the application may use it in its callback.
 class Pending {
  public:
-  Pending(Request request, Loaded loaded, ProgramText text)
-      : request_(std::move(request)), loaded_(std::move(loaded)), text_(std::move(text)) {
+  Pending(Request request, Loaded loaded) : request_(std::move(request)), loaded_(std::move(loaded)) {
     down().clRetainProgram(request_.program->handle);
     registry().retain(request_.program->handle);
   }
@@ -124,14 +126,14 @@ class Pending {
 
   bool is_done() const { return is_built(*loaded_.baked); }
   void finish() {
-    static_cast<void>(no_throw([&] { return log_served(text_, loaded_), CL_SUCCESS; }));
+    static_cast<void>(no_throw([&] { return log_served(request_.text, request_.digest, loaded_), CL_SUCCESS; }));
     request_.notify(request_.program->handle, request_.data);
   }
 
   // The driver has failed with the error, or without one.
   cl_int compile(cl_int error) noexcept {
     return no_throw([&] {
-      log_miss(text_, rejected(loaded_, error));
+      log_miss(request_, rejected(loaded_, error));
       return build_by_driver(request_);
     });
   }
@@ -139,7 +141,6 @@ class Pending {
  private:
   Request request_;
   Loaded loaded_;
-  ProgramText text_;
 };
 
 // Builds that the driver has to report, by the numbers that it gets. Whoever comes first takes one out: the driver's
@@ -181,33 +182,31 @@ void CL_CALLBACK report(cl_program /*baked*/, void* number) {
 }
 
 // Builds the baked program in the driver's own way: it may report now, later, or in another thread.
-cl_int build_with_callback(Request request, Loaded loaded, ProgramText text) {
+cl_int build_with_callback(Request request, Loaded loaded) {
   const std::shared_ptr<const Baked> baked = loaded.baked;
   serve_from(*request.program, baked);
-  const auto pending = std::make_shared<Pending>(std::move(request), std::move(loaded), std::move(text));
+  const auto pending = std::make_shared<Pending>(std::move(request), std::move(loaded));
   void* const number = pending_builds().add(pending);
   const cl_int error = build(*baked, report, number);
   return error != CL_SUCCESS && pending_builds().take(number) ? pending->compile(error) : CL_SUCCESS;
 }
 
-cl_int serve_or_build(const Request& request) {
+cl_int serve_or_build(Request request) {
   Program& program = *request.program;
-  ProgramText text = program.text;
-  text.options = request.options;
   std::optional<std::vector<DeviceBuild>> builds = wanted_builds(request);
   if (!builds) {
-    log_miss(text, {Code::not_found, "the driver has built it for another device"});
+    log_miss(request, {Code::not_found, "the driver has built it for another device"});
     return build_by_driver(request);
   }
   Result<Loaded> loaded = request.digest ? load_baked(program.context, std::move(*builds)) : request.digest.status();
-  if (loaded && request.notify) return build_with_callback(request, std::move(*loaded), std::move(text));
+  if (loaded && request.notify) return build_with_callback(std::move(request), std::move(*loaded));
   const Status status = loaded ? build_baked(*loaded) : loaded.status();
   if (!status) {
-    log_miss(text, status);
+    log_miss(request, status);
     return build_by_driver(request);
   }
   serve_from(program, loaded->baked);
-  log_served(text, *loaded);
+  log_served(request.text, request.digest, *loaded);
   return CL_SUCCESS;
 }
 
@@ -224,21 +223,22 @@ cl_int calls::BuildProgram(cl_program handle, cl_uint count, const cl_device_id*
         devices ? std::vector<cl_device_id>(devices, devices + count) : devices_of(program->context);
     ProgramText text = program->text;
     text.options = options ? options : "";
-    if (!are_devices_of(program->context, on)) {
-      log_miss(text, {Code::invalid_argument, "its devices are not those of its context, or one is there twice"});
+    const Result<ContentDigest> digest = digest_of(text);
+    Request request{program, on, !devices, std::move(text), options != nullptr, notify, data, digest};
+    if (!are_devices_of(program->context, request.devices)) {
+      log_miss(request, {Code::invalid_argument, "its devices are not those of its context, or one is there twice"});
       return as_without_layer();
     }
-    const Request request{program, on, !devices, text.options, options != nullptr, notify, data, digest_of(text)};
     const Registry::Counts counts = registry().counts(*program);
     const bool has_own_kernels = counts.kernels > counts.holds;
     if (program->specialized() || has_own_kernels) {
-      log_miss(text, {Code::not_found, has_own_kernels ? "it has kernels" : "it has specialization constants"});
+      log_miss(request, {Code::not_found, has_own_kernels ? "it has kernels" : "it has specialization constants"});
       return build_by_driver(request);
     }
     const std::shared_ptr<const Baked> baked = program->served();
     // The driver's answer to another build of a program that has kernels: CL_INVALID_OPERATION on most.
     const cl_int answer = counts.kernels > 0 && baked ? build(*baked) : CL_SUCCESS;
-    return answer == CL_SUCCESS ? serve_or_build(request) : answer;
+    return answer == CL_SUCCESS ? serve_or_build(std::move(request)) : answer;
   });
 }
 

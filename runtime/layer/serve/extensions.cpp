@@ -1,6 +1,7 @@
 // Functions that have no place in the loader's table, and those of SPIR-V, which have one since OpenCL 2.1: each takes
 // the application's program, for which a driver gets the program that it has built.
 #include "down.hpp"
+#include "questions.hpp"
 #include "serve/calls.hpp"
 #include "serve/load.hpp"
 
@@ -12,11 +13,8 @@ namespace {
 // The driver's own function of a device; null if it has none.
 template <typename Function>
 Function* below(cl_device_id device, const char* name) {
-  cl_platform_id platform = nullptr;
-  if (!down().clGetExtensionFunctionAddressForPlatform ||
-      down().clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, nullptr) != CL_SUCCESS) {
-    return nullptr;
-  }
+  const cl_platform_id platform = platform_of(device);
+  if (!platform || !down().clGetExtensionFunctionAddressForPlatform) return nullptr;
   return reinterpret_cast<Function*>(down().clGetExtensionFunctionAddressForPlatform(platform, name));
 }
 
@@ -35,12 +33,6 @@ cl_program executable(cl_program handle) {
   const std::shared_ptr<Program> program = registry().find(handle);
   const std::shared_ptr<const Baked> baked = program ? program->served() : nullptr;
   return baked ? baked->program : handle;
-}
-
-cl_device_id device_of(cl_command_queue queue) {
-  cl_device_id device = nullptr;
-  static_cast<void>(down().clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof device, &device, nullptr));
-  return device;
 }
 
 cl_program CL_API_CALL clCreateProgramWithILKHR(cl_context context, const void* il, std::size_t length,

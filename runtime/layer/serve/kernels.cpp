@@ -1,27 +1,19 @@
 // Kernels: of a baked program where there is one, of the application's program as far as the application can see.
 #include "down.hpp"
 #include "opencl/cl.hpp"
+#include "questions.hpp"
 #include "serve/calls.hpp"
 #include "serve/learning.hpp"
 #include "serve/load.hpp"
 
 #include <string>
+#include <utility>
 
 namespace clbake::layer::serve {
 namespace {
 
-std::string name_of(cl_kernel kernel) {
-  cl_int error = CL_SUCCESS;
-  const std::string name = cl::text(error, [&](std::size_t size, char* to, std::size_t* size_ret) {
-    return down().clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, size, to, size_ret);
-  });
-  return name.c_str();
-}
-
 // Kernels of one name share what was seen of their launches: applications make a kernel for each launch.
-std::shared_ptr<Launched> launched_of(Program& program, cl_kernel kernel) {
-  if (!learns()) return nullptr;
-  const std::string name = name_of(kernel);
+std::shared_ptr<Launched> launched_of(Program& program, const std::string& name) {
   const std::lock_guard<std::mutex> lock(program.mutex);
   std::shared_ptr<Launched>& launched = program.launched[name];
   if (!launched) {
@@ -31,12 +23,15 @@ std::shared_ptr<Launched> launched_of(Program& program, cl_kernel kernel) {
   return launched;
 }
 
-// Makes the kernel known. `from`: the program of the driver that it is of. A kernel of the baked program holds the
-// application's program, as a kernel of that program would.
-cl_kernel known(cl_kernel kernel, const std::shared_ptr<Program>& program, cl_program from) {
+// `from`: the program of the driver that the kernel is of. A kernel of the baked program holds the application's
+// program, as a kernel of that program would. `name`: the kernel's; null where the driver has to be asked for it.
+cl_kernel register_kernel(cl_kernel kernel, const std::shared_ptr<Program>& program, cl_program from,
+                          const char* name = nullptr) {
   const bool holds = from != program->handle;
   try {
-    registry().add(kernel, program, holds, launched_of(*program, kernel));
+    std::shared_ptr<Launched> launched;
+    if (learns()) launched = launched_of(*program, name ? name : name_of(kernel));
+    registry().add(kernel, program, holds, std::move(launched));
   } catch (...) {
     down().clReleaseKernel(kernel);
     throw;
@@ -47,12 +42,8 @@ cl_kernel known(cl_kernel kernel, const std::shared_ptr<Program>& program, cl_pr
 
 // True where the driver tells the names of the program's kernels, and this is none of them.
 bool has_no_kernel(cl_program program, const std::string& name) {
-  cl_int error = CL_SUCCESS;
-  const std::string names = cl::text(error, [&](std::size_t size, char* to, std::size_t* size_ret) {
-    return down().clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, size, to, size_ret);
-  });
-  const std::string list = std::string(names.c_str()) + ";";
-  return error == CL_SUCCESS && list.size() > 1 && (";" + list).find(";" + name + ";") == std::string::npos;
+  const std::string names = info_text(program, CL_PROGRAM_KERNEL_NAMES);
+  return !names.empty() && (";" + names + ";").find(";" + name + ";") == std::string::npos;
 }
 
 // True for failures that may be due to the baked program.
@@ -82,7 +73,7 @@ cl_kernel calls::CreateKernel(cl_program handle, const char* name, cl_int* error
       from = source_of(*program, "the baked program has no kernel " + std::string(name));
       if (from) kernel = down().clCreateKernel(from, name, &error);
     }
-    return kernel ? known(kernel, program, from) : nullptr;
+    return kernel ? register_kernel(kernel, program, from, name) : nullptr;
   });
 }
 
@@ -98,7 +89,7 @@ cl_int calls::CreateKernelsInProgram(cl_program handle, cl_uint count, cl_kernel
       if (from) error = down().clCreateKernelsInProgram(from, count, kernels, &made);
     }
     if (error != CL_SUCCESS) return error;
-    for (cl_uint i = 0; program && kernels && i < made; ++i) known(kernels[i], program, from);
+    for (cl_uint i = 0; program && kernels && i < made; ++i) register_kernel(kernels[i], program, from);
     if (count_ret) *count_ret = made;
     return error;
   });
@@ -111,7 +102,7 @@ cl_kernel calls::CloneKernel(cl_kernel original, cl_int* error_ret) {
     if (!program) return kernel;
     cl_program from = nullptr;
     static_cast<void>(down().clGetKernelInfo(kernel, CL_KERNEL_PROGRAM, sizeof from, &from, nullptr));
-    return known(kernel, program, from);
+    return register_kernel(kernel, program, from);
   });
 }
 

@@ -3,6 +3,8 @@
 #include "serve/calls.hpp"
 #include "serve/learning.hpp"
 
+#include <clbake/launch_kind.hpp>
+
 namespace clbake::layer::serve {
 namespace {
 
@@ -10,19 +12,21 @@ namespace {
 std::uint64_t shape_of(cl_uint dimensions, const std::size_t* offset, const std::size_t* global,
                        const std::size_t* local) {
   constexpr std::uint64_t kPrime = 1099511628211U;
-  std::uint64_t shape = dimensions;
+  std::uint64_t shape = dimensions << 1U | (global && is_large_grid(global, dimensions) ? 1U : 0U);
   for (cl_uint i = 0; i < dimensions; ++i) {
-    const std::uint64_t flags = (offset && offset[i] != 0 ? 1U : 0U) | (global && global[i] >= 65535 ? 2U : 0U);
-    shape = shape * kPrime + ((local ? local[i] : 0) << 2U | flags);
+    shape = shape * kPrime + ((local ? local[i] : 0) << 1U | (offset && offset[i] != 0 ? 1U : 0U));
   }
   return shape;
 }
 
 void note(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, const std::size_t* offset,
-          const std::size_t* global, const std::size_t* local) {
+          const std::size_t* global, const std::size_t* local) noexcept {
   if (dimensions == 0 || dimensions > 3 || !learns()) return;
-  const std::optional<Kernel> known = registry().is_new(kernel, shape_of(dimensions, offset, global, local));
-  if (known) learn_launch(*known->program, known->launched->name, queue, dimensions, offset, global, local);
+  static_cast<void>(no_throw([&] {
+    const std::optional<Kernel> known = registry().is_new(kernel, shape_of(dimensions, offset, global, local));
+    if (known) learn_launch(*known->program, known->launched->name, queue, dimensions, offset, global, local);
+    return CL_SUCCESS;
+  }));
 }
 
 }  // namespace

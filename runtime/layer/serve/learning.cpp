@@ -3,10 +3,9 @@
 #include <clbake/learn_request.hpp>
 #include <clbake/platform.hpp>
 
-#include "down.hpp"
 #include "learn/sender.hpp"
 #include "log.hpp"
-#include "opencl/cl.hpp"
+#include "questions.hpp"
 #include "serve/catalogue.hpp"
 #include "settings.hpp"
 
@@ -65,19 +64,9 @@ std::optional<Lesson> lesson_of(Program& program, cl_device_id device, const See
   return std::nullopt;
 }
 
-std::string build_log_of(cl_program program, cl_device_id device) {
-  cl_int error = CL_SUCCESS;
-  return cl::text(error, [&](std::size_t size, char* to, std::size_t* size_ret) {
-    return down().clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, size, to, size_ret);
-  });
-}
-
 learn::Sender& sender() {
-  const auto make = [] {
-    const bool to_file = settings().log != "stderr";
-    return new learn::Sender({settings().learner, settings().overlay, 0, to_file ? settings().log : std::string()});
-  };
-  static auto& only = *make();
+  static auto& only = *new learn::Sender(
+      {settings().learner, settings().overlay, 0, settings().log == "stderr" ? std::string() : settings().log});
   return only;
 }
 
@@ -152,10 +141,9 @@ void learn_program(Program& program) noexcept {
 void learn_launch(Program& program, const std::string& kernel, cl_command_queue queue, cl_uint dimensions,
                   const std::size_t* offset, const std::size_t* global, const std::size_t* local) noexcept {
   try {
-    cl_device_id device = nullptr;
-    const cl_int error = down().clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof device, &device, nullptr);
+    const cl_device_id device = device_of(queue);
     const SeenLaunch launch = learn::seen_launch(kernel, dimensions, offset, global, local);
-    if (error == CL_SUCCESS) learn(program, device, &launch);
+    if (device) learn(program, device, &launch);
   } catch (...) {  // no memory: nothing is learned
   }
 }

@@ -1,6 +1,7 @@
 // clCompileProgram and clLinkProgram: a part of a baked program is not compiled unless a link misses.
 #include "down.hpp"
 #include "log.hpp"
+#include "questions.hpp"
 #include "serve/calls.hpp"
 #include "serve/learning.hpp"
 #include "serve/load.hpp"
@@ -60,8 +61,8 @@ std::shared_ptr<Baked> baked_link(cl_context context, const ProgramText& text, c
   const Result<Loaded> loaded =
       digest ? load_baked(context, builds_for(devices, text.options, digest)) : digest.status();
   const Status status = loaded ? build_baked(*loaded) : loaded.status();
-  if (!status) return log_miss(text, status), nullptr;
-  log_served(text, *loaded);
+  if (!status) return log_miss(text, digest, status), nullptr;
+  log_served(text, digest, *loaded);
   return loaded->baked;
 }
 
@@ -82,7 +83,8 @@ cl_int calls::CompileProgram(cl_program handle, cl_uint count, const cl_device_i
     if (registry().counts(*program).holds > 0) return CL_INVALID_OPERATION;
     std::optional<ProgramText> part = part_of(*program, options, header_count, headers, names);
     if (!part || program->specialized()) {
-      log_miss(program->text, {Code::not_found, part ? "it has specialization constants" : "a header is not known"});
+      log_miss(program->text, digest_of(program->text),
+               {Code::not_found, part ? "it has specialization constants" : "a header is not known"});
       set_compilation(*program, nullptr);
       return as_without_layer();
     }

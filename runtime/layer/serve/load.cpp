@@ -14,15 +14,6 @@
 namespace clbake::layer::serve {
 namespace {
 
-template <typename Object, typename Get>
-std::vector<cl_device_id> devices(Object object, Get get, cl_uint what) {
-  std::size_t bytes = 0;
-  if (get(object, what, 0, nullptr, &bytes) != CL_SUCCESS) return {};
-  std::vector<cl_device_id> all(bytes / sizeof(cl_device_id));
-  if (get(object, what, bytes, all.data(), nullptr) != CL_SUCCESS) return {};
-  return all;
-}
-
 std::shared_ptr<const OverlayProgram> overlay_program(const ContentDigest& digest, const BakedBinary& binary) {
   const std::vector<std::string>& functions = binary.proof.specialisations;
   if (!binary.from_overlay || functions.empty()) return nullptr;  // only PoCL's programs list functions
@@ -65,27 +56,19 @@ std::vector<cache::Bytes> read_binaries(const Baked& baked) {
   return found;
 }
 
+// For the log: "program content-0123456789ab (1234 bytes, options '-DX')".
+std::string description_of(const ProgramText& text, const std::string& options, const Result<ContentDigest>& digest) {
+  std::size_t bytes = text.il.size();
+  for (const std::string& source : text.sources) bytes += source.size();
+  const std::string name = digest ? content_name(*digest).substr(0, 20) : std::string("of no digest");
+  const std::string size = text.parts.empty() ? joined({bytes, " bytes"}) : joined({text.parts.size(), " parts"});
+  return joined({"program ", name, " (", size, ", options '", options, "')"});
+}
+
 }  // namespace
 
 bool has(const std::vector<cl_device_id>& devices, cl_device_id device) {
   return std::find(devices.begin(), devices.end(), device) != devices.end();
-}
-
-std::vector<cl_device_id> devices_of(cl_program program) {
-  return devices(program, down().clGetProgramInfo, CL_PROGRAM_DEVICES);
-}
-
-std::vector<cl_device_id> devices_of(cl_context context) {
-  return devices(context, down().clGetContextInfo, CL_CONTEXT_DEVICES);
-}
-
-std::string description_of(const ProgramText& text) {
-  std::size_t bytes = text.il.size();
-  for (const std::string& source : text.sources) bytes += source.size();
-  const Result<ContentDigest> digest = content_digest(text);
-  const std::string name = digest ? content_name(*digest).substr(0, 20) : std::string("of no digest");
-  const std::string size = text.parts.empty() ? joined({bytes, " bytes"}) : joined({text.parts.size(), " parts"});
-  return joined({"program ", name, " (", size, ", options '", text.options, "')"});
 }
 
 Result<ContentDigest> digest_of(const ProgramText& text) {
@@ -183,7 +166,10 @@ cl_program source_of(Program& program, const std::string& why) {
   if (!baked) return program.handle;
   const std::lock_guard<std::mutex> lock(program.source_mutex);
   if (program.source) return program.source;
-  if (logs()) log(joined({description_of(program.text), " is compiled after all: ", why}));
+  const DeviceBuild& first = baked->builds.front();
+  if (logs()) {
+    log(joined({description_of(program.text, first.options, *first.digest), " is compiled after all: ", why}));
+  }
   if (!baked->is_the_applications) {
     if (build_source(program.handle, baked->builds) == CL_SUCCESS) program.source = program.handle;
     return program.source;
@@ -195,12 +181,14 @@ cl_program source_of(Program& program, const std::string& why) {
   return program.source = linked ? (*linked)() : nullptr;
 }
 
-void log_served(const ProgramText& text, const Loaded& loaded) {
-  if (logs()) log(joined({description_of(text), " is from ", origin_of(loaded.binaries.front())}));
+void log_served(const ProgramText& text, const Result<ContentDigest>& digest, const Loaded& loaded) {
+  if (!logs()) return;
+  log(joined({description_of(text, text.options, digest), " is from ", origin_of(loaded.binaries.front())}));
 }
 
-void log_miss(const ProgramText& text, const Status& why) {
-  if (logs()) log(joined({description_of(text), " is compiled by the driver: ", why.message()}));
+void log_miss(const ProgramText& text, const Result<ContentDigest>& digest, const Status& why) {
+  if (!logs()) return;
+  log(joined({description_of(text, text.options, digest), " is compiled by the driver: ", why.message()}));
 }
 
 cl_int compile_deferred(Program& program) {

@@ -43,7 +43,8 @@ Status rejected(const Loaded& loaded, cl_int error);
 // Has the driver compile the source of a program for these devices, each with its options.
 cl_int build_source(cl_program program, const std::vector<DeviceBuild>& builds);
 
-// The binaries that the program was made of, one for each of its devices; always the same. Null if they are gone.
+// A binary for each of its devices, as bundles and overlay have it at the first call; the same ever after. Null if they
+// are gone.
 const std::vector<cache::Bytes>* binaries_of(const Baked& baked);
 
 // The program that answers what the baked one cannot, built by the driver's compiler at the first call; null if that
@@ -55,15 +56,8 @@ cl_int compile_deferred(Program& program);
 
 bool has(const std::vector<cl_device_id>& devices, cl_device_id device);
 
-// All devices of a program or context; empty if the handle is none. On PoCL, the parents of sub-devices.
-std::vector<cl_device_id> devices_of(cl_program program);
-std::vector<cl_device_id> devices_of(cl_context context);
-
 // Tells the log where a program is from, or why the driver compiles it.
-void log_served(const ProgramText& text, const Loaded& loaded);
-void log_miss(const ProgramText& text, const Status& why);
-
-// For the log: "program 0123456789ab (1234 bytes, options '-DX')".
-std::string description_of(const ProgramText& text);
+void log_served(const ProgramText& text, const Result<ContentDigest>& digest, const Loaded& loaded);
+void log_miss(const ProgramText& text, const Result<ContentDigest>& digest, const Status& why);
 
 }  // namespace clbake::layer::serve

@@ -1,5 +1,6 @@
 #include "serve/pocl_memory.hpp"
 
+#include "finalize/poclbin.hpp"
 #include "settings.hpp"
 
 #include <fcntl.h>
@@ -14,19 +15,13 @@
 #include <cstring>
 #include <filesystem>
 #include <string>
-#include <string_view>
 
 namespace clbake::layer::serve {
 namespace {
 
 namespace fs = std::filesystem;
 
-// The header of a program of clbake's (runtime/src/finalize/poclbin.cpp): its place begins with "ZA" to "ZP".
-constexpr std::string_view kMagic("poclbin\0", 8);
-constexpr std::size_t kPlaceAt = 36;
-constexpr std::size_t kNameAt = kPlaceAt + 3;  // after the slash
-constexpr std::size_t kPlaceBytes = 41;
-constexpr char kOnDisk = 'Z';
+constexpr std::size_t kNameAt = kPoclPlaceAt + 3;  // after the slash
 constexpr char kInMemory = 'Y';
 
 constexpr std::uint64_t kMostPrograms = 512;
@@ -120,25 +115,19 @@ void place(cache::Bytes& program, std::uint64_t checksum) {
   if (directory.empty() || is_in_memory(directory)) return;
   const std::string memory = memory_directory(program.size());
   if (memory.empty()) return;
-  const std::string name = {kInMemory, static_cast<char>(program[kPlaceAt + 1])};
+  const std::string name = {kInMemory, static_cast<char>(program[kPoclPlaceAt + 1])};
   if (!link_to_memory(directory, memory, name)) return;
-  program[kPlaceAt] = static_cast<std::uint8_t>(kInMemory);
+  program[kPoclPlaceAt] = static_cast<std::uint8_t>(kInMemory);
   for (std::size_t i = 0; i < 16; ++i) program[kNameAt + i] = static_cast<std::uint8_t>('A' + (checksum >> 4 * i & 15));
-  const char* const place = reinterpret_cast<const char*>(&program[kPlaceAt]);
-  const std::string files = memory + "/" + std::string(place, strnlen(place, kPlaceBytes));
+  const char* const place = reinterpret_cast<const char*>(&program[kPoclPlaceAt]);
+  const std::string files = memory + "/" + std::string(place, strnlen(place, kPoclPlaceBytes));
   static_cast<void>(::utimensat(AT_FDCWD, files.c_str(), nullptr, 0));  // used now
 }
 
 }  // namespace
 
-bool is_slim_poclbin(const cache::Bytes& program) noexcept {
-  return program.size() >= kPlaceAt + kPlaceBytes && std::equal(kMagic.begin(), kMagic.end(), program.begin()) &&
-         program[kPlaceAt] == static_cast<std::uint8_t>(kOnDisk) && program[kPlaceAt + 1] >= 'A' &&
-         program[kPlaceAt + 1] <= 'P';
-}
-
 void place_in_memory(cache::Bytes& program, std::uint64_t checksum) noexcept {
-  if (!is_slim_poclbin(program)) return;
+  if (!is_slim_poclbin({program.data(), program.size()})) return;
   try {
     place(program, checksum);
   } catch (...) {  // no memory for a path: the files go to the disk

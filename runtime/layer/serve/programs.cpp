@@ -1,74 +1,24 @@
 // Programs: their creation, references, and what they answer.
 #include "down.hpp"
-#include "log.hpp"
+#include "finalize/poclbin.hpp"
+#include "questions.hpp"
 #include "serve/calls.hpp"
 #include "serve/load.hpp"
-#include "serve/pocl_memory.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <memory>
-#include <mutex>
-#include <unordered_map>
 #include <utility>
 
 namespace clbake::layer::serve {
 namespace {
 
-// The sources as one text, as OpenCL joins them.
-std::string joined_sources(cl_uint count, const char** strings, const std::size_t* lengths) {
-  std::string all;
-  for (cl_uint i = 0; i < count; ++i) {
-    const bool ends_in_zero = !lengths || lengths[i] == 0;
-    all.append(strings[i], ends_in_zero ? std::strlen(strings[i]) : lengths[i]);
-  }
-  return all;
-}
-
 void add(cl_program handle, cl_context context, ProgramText text) {
   registry().add(std::make_shared<Program>(handle, context, std::move(text)));
 }
 
-// Binaries that the application has loaded, where PoCL would end a process that asks for them: those without bitcode,
-// which it got from the layer. By handles that the registry does not know.
-class GivenBinaries {
- public:
-  void set(cl_program handle, std::vector<cache::Bytes> binaries) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    all_[handle] = std::make_shared<const std::vector<cache::Bytes>>(std::move(binaries));
-    any_ = true;
-  }
-
-  void forget(cl_program handle) {
-    if (!any_) return;
-    const std::lock_guard<std::mutex> lock(mutex_);
-    all_.erase(handle);
-  }
-
-  std::shared_ptr<const std::vector<cache::Bytes>> of(cl_program handle) {
-    if (!any_) return nullptr;
-    const std::lock_guard<std::mutex> lock(mutex_);
-    const auto found = all_.find(handle);
-    return found == all_.end() ? nullptr : found->second;
-  }
-
- private:
-  std::mutex mutex_;  // guards `all_`
-  std::atomic<bool> any_{false};
-  std::unordered_map<cl_program, std::shared_ptr<const std::vector<cache::Bytes>>> all_;
-};
-
-// Never destroyed, as programs call OpenCL until their very end.
-GivenBinaries& given_binaries() {
-  static GivenBinaries& all = *new GivenBinaries;
-  return all;
-}
-
 // Forgets an earlier program with this handle.
-cl_program unknown(cl_program handle) {
-  if (!handle) return handle;
-  registry().forget(handle);
-  given_binaries().forget(handle);
+cl_program forget_earlier(cl_program handle) {
+  if (handle) registry().forget(handle);
   return handle;
 }
 
@@ -178,12 +128,17 @@ cl_program calls::CreateProgramWithBinary(cl_context context, cl_uint count, con
                                           const std::size_t* lengths, const unsigned char** binaries, cl_int* statuses,
                                           cl_int* error_ret) {
   const cl_program handle =
-      unknown(down().clCreateProgramWithBinary(context, count, devices, lengths, binaries, statuses, error_ret));
-  if (!handle) return handle;
+      forget_earlier(down().clCreateProgramWithBinary(context, count, devices, lengths, binaries, statuses, error_ret));
+  bool is_any_slim = false;
+  for (cl_uint i = 0; handle && i < count; ++i) {
+    is_any_slim = is_any_slim || is_slim_poclbin({binaries[i], lengths[i]});
+  }
+  if (!is_any_slim) return handle;
   no_throw([&] {
+    // PoCL would end a process that asks for them.
     std::vector<cache::Bytes> given;
     for (cl_uint i = 0; i < count; ++i) given.emplace_back(binaries[i], binaries[i] + lengths[i]);
-    if (std::any_of(given.begin(), given.end(), is_slim_poclbin)) given_binaries().set(handle, std::move(given));
+    registry().give(handle, std::make_shared<const std::vector<cache::Bytes>>(std::move(given)));
     return CL_SUCCESS;
   });
   return handle;
@@ -191,7 +146,7 @@ cl_program calls::CreateProgramWithBinary(cl_context context, cl_uint count, con
 
 cl_program calls::CreateProgramWithBuiltInKernels(cl_context context, cl_uint count, const cl_device_id* devices,
                                                   const char* names, cl_int* error_ret) {
-  return unknown(down().clCreateProgramWithBuiltInKernels(context, count, devices, names, error_ret));
+  return forget_earlier(down().clCreateProgramWithBuiltInKernels(context, count, devices, names, error_ret));
 }
 
 cl_int calls::RetainProgram(cl_program handle) {
@@ -210,7 +165,7 @@ cl_int calls::GetProgramInfo(cl_program handle, cl_program_info what, std::size_
   return no_throw([&] {
     const std::shared_ptr<Program> program = registry().find(handle);
     const bool of_binaries = what == CL_PROGRAM_BINARIES || what == CL_PROGRAM_BINARY_SIZES;
-    if (const auto given = !program && of_binaries ? given_binaries().of(handle) : nullptr) {
+    if (const GivenBinaries given = !program && of_binaries ? registry().given(handle) : nullptr) {
       std::vector<const cache::Bytes*> all;
       for (const cache::Bytes& binary : *given) all.push_back(&binary);
       return answer_binaries(all, what, {size, value, size_ret});

@@ -42,16 +42,29 @@ std::shared_ptr<Program> Registry::program_of(cl_kernel kernel) const {
 void Registry::add(const std::shared_ptr<Program>& program) {
   std::shared_ptr<Program> stale = program;  // destroyed outside of the lock
   const std::unique_lock<std::shared_mutex> lock(mutex_);
+  given_.erase(program->handle);
   std::swap(programs_[program->handle], stale);
 }
 
 void Registry::forget(cl_program handle) {
   std::shared_ptr<Program> stale;
   const std::unique_lock<std::shared_mutex> lock(mutex_);
+  given_.erase(handle);
   const auto found = programs_.find(handle);
   if (found == programs_.end()) return;
   stale = std::move(found->second);
   programs_.erase(found);
+}
+
+void Registry::give(cl_program handle, GivenBinaries binaries) {
+  const std::unique_lock<std::shared_mutex> lock(mutex_);
+  given_[handle] = {std::move(binaries), 1};
+}
+
+GivenBinaries Registry::given(cl_program handle) const {
+  const std::shared_lock<std::shared_mutex> lock(mutex_);
+  const auto found = given_.find(handle);
+  return found == given_.end() ? nullptr : found->second.binaries;
 }
 
 void Registry::add(cl_kernel handle, const std::shared_ptr<Program>& program, bool holds,
@@ -69,6 +82,8 @@ void Registry::retain(cl_program handle) {
   const std::unique_lock<std::shared_mutex> lock(mutex_);
   const auto found = programs_.find(handle);
   if (found != programs_.end()) ++found->second->references;
+  const auto given = given_.find(handle);
+  if (given != given_.end()) ++given->second.references;
 }
 
 void Registry::retain(cl_kernel handle) {
@@ -85,6 +100,8 @@ void Registry::erase_if_unused(const Program& program) {
 
 std::shared_ptr<Program> Registry::release(cl_program handle) {
   const std::unique_lock<std::shared_mutex> lock(mutex_);
+  const auto given = given_.find(handle);
+  if (given != given_.end() && --given->second.references == 0) given_.erase(given);
   const auto found = programs_.find(handle);
   if (found == programs_.end()) return nullptr;
   std::shared_ptr<Program> program = found->second;

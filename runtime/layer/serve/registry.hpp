@@ -1,6 +1,7 @@
 // The programs and kernels that the application has, as far as the layer may answer for them.
 #pragma once
 
+#include <clbake/cache/model.hpp>
 #include <clbake/program_text.hpp>
 
 #include <CL/cl.h>
@@ -25,7 +26,7 @@ namespace clbake::layer::serve {
 struct OverlayProgram {
   ContentDigest digest{};
   std::set<std::string> functions;  // machine code for a kernel and a shape of launches
-  std::set<std::string> launched;   // kernels, before the program was learned
+  std::set<std::string> launched;   // names of kernels that were launched before the learner made the program
 };
 
 // A device that a program was built for.
@@ -122,6 +123,9 @@ struct Kernel {
   std::shared_ptr<Launched> launched;  // null if nobody asks
 };
 
+// Binaries that the application has loaded as a program, one for each device.
+using GivenBinaries = std::shared_ptr<const std::vector<cache::Bytes>>;
+
 // Any thread. No member calls a driver.
 class Registry {
  public:
@@ -132,6 +136,10 @@ class Registry {
   // Replaces what was known of the handle.
   void add(const std::shared_ptr<Program>& program);
   void forget(cl_program handle);
+  // For a program that the layer leaves to the driver: kept until the application's last release of it. Null if none
+  // were given.
+  void give(cl_program handle, GivenBinaries binaries);
+  GivenBinaries given(cl_program handle) const;
   void add(cl_kernel handle, const std::shared_ptr<Program>& program, bool holds, std::shared_ptr<Launched> launched);
 
   // One reference more or less of the application's.
@@ -157,7 +165,12 @@ class Registry {
   mutable std::shared_mutex mutex_;
   std::unordered_map<cl_program, std::shared_ptr<Program>> programs_;
   std::unordered_map<cl_kernel, Kernel> kernels_;
-  // Each counts the kernels that are added with some handles.
+  struct Given {
+    GivenBinaries binaries;
+    unsigned references = 1;  // that the application holds
+  };
+  std::unordered_map<cl_program, Given> given_;
+  // By slot_of(): grows when a kernel is added, so that threads notice a handle that is used again.
   std::array<std::atomic<std::uint64_t>, 64> generations_{};
 };
 

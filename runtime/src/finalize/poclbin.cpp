@@ -13,8 +13,6 @@ constexpr std::string_view kMagic("poclbin\0", 8);
 constexpr std::uint32_t kOldVersion = 9;   // of PoCL 3.1
 constexpr std::uint32_t kNewVersion = 11;  // of PoCL 4.0 to 7.1
 constexpr std::uint64_t kExecutable = 4;   // CL_PROGRAM_BINARY_TYPE_EXECUTABLE
-constexpr std::size_t kPlaceAt = 8 + 8 + 4 + 4 + 8 + 4;
-constexpr std::size_t kPlaceBytes = 41;  // two hexadecimal digits for each byte of a SHA-1, written A to P, and a 0
 constexpr std::size_t kVariablesBytes = 8;
 constexpr std::uint32_t kHasWorkGroups = 2, kHasSubGroups = 4;  // of a kernel's flags: 5 and 2 numbers follow
 constexpr std::uint32_t kLocalAddress = 0x119C;                 // CL_KERNEL_ARG_ADDRESS_LOCAL
@@ -66,9 +64,14 @@ Status malformed(const std::string& what) { return {Code::malformed, "PoCL's bin
 
 bool begins_with(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
 
+bool has_magic(cache::ByteView bytes) {
+  return bytes.size >= kMagic.size() && std::memcmp(bytes.data, kMagic.data(), kMagic.size()) == 0;
+}
+
+bool is_letter(std::uint8_t c) { return c >= 'A' && c <= 'P'; }
+
 // Two letters, a slash, the other letters, a zero.
 bool is_place(cache::ByteView place) {
-  const auto is_letter = [](std::uint8_t c) { return c >= 'A' && c <= 'P'; };
   const std::uint8_t* end = place.data + place.size - 1;
   return (is_letter(place.data[0]) || place.data[0] == kOwnLetter) && is_letter(place.data[1]) &&
          place.data[2] == '/' && std::all_of(place.data + 3, end, is_letter) && *end == 0;
@@ -203,16 +206,14 @@ void append_kernel(cache::Bytes& into, const PoclKernel& kernel, const cache::Va
 }  // namespace
 
 Result<PoclBinary> parse_poclbin(cache::ByteView bytes) {
-  if (bytes.size < kMagic.size() || std::memcmp(bytes.data, kMagic.data(), kMagic.size()) != 0) {
-    return malformed("does not begin like one");
-  }
+  if (!has_magic(bytes)) return malformed("does not begin like one");
   Cursor header(bytes);
   header.take(kMagic.size() + 8);
   const std::uint32_t version = header.u32();
   const std::uint32_t kernels = header.u32();
   const std::uint64_t flags = header.u64();
   const std::uint32_t root_entries = header.u32();
-  const cache::ByteView place = header.take(kPlaceBytes);
+  const cache::ByteView place = header.take(kPoclPlaceBytes);
   if (!header.ok()) return malformed("ends inside its header");
   if (version != kOldVersion && version != kNewVersion) {
     return {Code::unsupported_version, "PoCL's binary has version " + std::to_string(version) +
@@ -224,7 +225,7 @@ Result<PoclBinary> parse_poclbin(cache::ByteView bytes) {
 
   Cursor cursor(bytes);
   PoclBinary binary;
-  binary.header = cursor.take(kPlaceAt + kPlaceBytes + (version == kNewVersion ? kVariablesBytes : 0));
+  binary.header = cursor.take(kPoclPlaceAt + kPoclPlaceBytes + (version == kNewVersion ? kVariablesBytes : 0));
   const cache::ByteView root = cursor.take(cursor.u64());
   if (!cursor.ok()) return malformed("ends inside its first directory");
   Status status = parse_root(root, binary);
@@ -244,13 +245,18 @@ Result<cache::Bytes> slim_poclbin(cache::ByteView bytes, const cache::Variant* p
   }
   cache::Bytes slim;
   append(slim, binary->header);
-  slim[kPlaceAt] = kOwnLetter;
+  slim[kPoclPlaceAt] = kOwnLetter;
   cache::Bytes root;
   append_file(root, kNoBitcode, {});  // empty: PoCL creates such a file without a sync
   append_number(slim, root.size(), 8);
   append(slim, {root.data(), root.size()});
   for (const PoclKernel& kernel : binary->kernels) append_kernel(slim, kernel, program);
   return slim;
+}
+
+bool is_slim_poclbin(cache::ByteView bytes) noexcept {
+  return bytes.size >= kPoclPlaceAt + kPoclPlaceBytes && has_magic(bytes) && bytes.data[kPoclPlaceAt] == kOwnLetter &&
+         is_letter(bytes.data[kPoclPlaceAt + 1]);
 }
 
 }  // namespace clbake

@@ -15,6 +15,10 @@
 
 namespace clbake {
 
+// The program's place in PoCL's cache directory, "AB/CD..." and a final zero, as a part of every poclbin.
+inline constexpr std::size_t kPoclPlaceAt = 8 + 8 + 4 + 4 + 8 + 4;
+inline constexpr std::size_t kPoclPlaceBytes = 41;  // two digits for each byte of a SHA-1, written A to P, '/' and 0
+
 // A kernel's machine code, as a shared object, for some shapes of launches: "<x>-<y>-<z>[-goffs0][-smallgrid]" names
 // the local size, with goffs0 a global offset of zero, with smallgrid global sizes below 65,535; "0-0-0" serves every
 // launch.
@@ -51,5 +55,8 @@ Result<PoclBinary> parse_poclbin(cache::ByteView bytes);
 // for every launch where a kernel has no local memory: specialised ones are no faster there. Null for others.
 // Fails like parse_poclbin, and with malformed for a kernel without a function for every launch.
 Result<cache::Bytes> slim_poclbin(cache::ByteView bytes, const cache::Variant* program = nullptr);
+
+// True for what slim_poclbin makes, as far as the beginning tells. `bytes` may be anything.
+bool is_slim_poclbin(cache::ByteView bytes) noexcept;
 
 }  // namespace clbake

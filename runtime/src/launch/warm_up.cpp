@@ -2,6 +2,7 @@
 
 #include <clbake/exceptions_to_status.hpp>
 #include <clbake/finalize.hpp>
+#include <clbake/launch_kind.hpp>
 
 #include "launch/prepared_gemm.hpp"
 
@@ -14,9 +15,6 @@
 
 namespace clbake {
 namespace {
-
-// From this many work-items in a dimension on, PoCL counts a grid as large.
-constexpr std::size_t kLargeGrid = 65535;
 
 // Rows or columns that few matrices exceed.
 constexpr std::size_t kUsualSize = 16384;

@@ -32,7 +32,7 @@ struct BakedPrograms::State {
 
   Result<BakedBinary> find(const Target& device, const ContentDigest& content) const;
   Result<BakedBinary> find_in(const Bundle& bundle, const cache::EntryInfo& entry, const OverlayKey& key) const;
-  Result<BakedBinary> find_in_overlay(const OverlayKey& key, cache::Form form) const;
+  Result<BakedBinary> find_learned(const Result<Bundle>& learned, const OverlayKey& key, cache::Form form) const;
   bool is_rejected(const OverlayKey& key, std::uint64_t checksum) const;
 };
 
@@ -63,13 +63,13 @@ Result<BakedBinary> BakedPrograms::State::find_in(const Bundle& bundle, const ca
   return binary;
 }
 
-Result<BakedBinary> BakedPrograms::State::find_in_overlay(const OverlayKey& key, cache::Form form) const {
-  if (!overlay) return {Code::no_entry, "there is no overlay"};
-  const Result<Bundle> bundle = overlay->find(key);
-  if (!bundle) return bundle.status();
-  const Result<cache::EntryInfo> entry = bundle->find_entry(0, 0, form);
+// `learned`: the overlay's bundle of the key.
+Result<BakedBinary> BakedPrograms::State::find_learned(const Result<Bundle>& learned, const OverlayKey& key,
+                                                       cache::Form form) const {
+  if (!learned) return learned.status();
+  const Result<cache::EntryInfo> entry = learned->find_entry(0, 0, form);
   if (!entry) return entry.status();
-  Result<BakedBinary> binary = find_in(*bundle, *entry, key);
+  Result<BakedBinary> binary = find_in(*learned, *entry, key);
   if (binary) binary->from_overlay = true;
   return binary;
 }
@@ -102,16 +102,18 @@ Result<BakedBinary> BakedPrograms::State::find(const Target& device, const Conte
   };
   AllowedTiers allowed;
   allowed.source = false;
+  Result<Bundle> learned = Status(Code::no_entry, "there is no overlay");
   for (const Tier tier : tiers_of(allowed)) {
     if (tier == Tier::portable) {  // machine code of the overlay needs no compiler
-      Result<BakedBinary> binary = find_in_overlay(key, cache::Form::native);
+      if (overlay) learned = overlay->find(key);
+      Result<BakedBinary> binary = find_learned(learned, key, cache::Form::native);
       if (binary) return binary;
       if (binary.status().code() != Code::no_entry) keep_first(binary.status());
     }
     std::optional<BakedBinary> binary = in_bundles(tier);
     if (binary) return std::move(*binary);
   }
-  Result<BakedBinary> portable = find_in_overlay(key, cache::Form::portable);
+  Result<BakedBinary> portable = find_learned(learned, key, cache::Form::portable);
   if (portable) return portable;
   keep_first(Status(Code::no_program, "neither a bundle nor the overlay has a program of this content"));
   return miss;

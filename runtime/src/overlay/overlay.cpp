@@ -153,25 +153,29 @@ Status Overlay::store(const OverlayKey& key, std::vector<cache::Entry> entries) 
     const Result<cache::Bytes> bytes = cache::encode(contents);
     if (!bytes) return bytes.status();
     for (const cache::ContentDigest& part : key.variant.parts) {
-      const Status marked = write(part_name(overlay_key(key.target, part, key.scope)), {});
+      const Status marked = put(part_name(overlay_key(key.target, part, key.scope)), {});
       if (!marked) return marked;
     }
-    return write(entry_name(key), {bytes->data(), bytes->size()});
+    return put_and_evict(entry_name(key), {bytes->data(), bytes->size()});
   });
 }
 
-Status Overlay::write(const std::string& name, cache::ByteView bytes) const {
+Status Overlay::put(const std::string& name, cache::ByteView bytes) const {
   if (bytes.size > max_bytes_) {
     return {Code::invalid_argument,
             joined({directory_.path(), ": ", bytes.size, " bytes are more than the overlay may take, ", max_bytes_})};
   }
-  const Status written = cache::write_private_file(directory_.descriptor(), name, bytes);
-  if (!written) return within_directory(written);
-  return evict(directory_, max_bytes_, name);
+  return within_directory(cache::write_private_file(directory_.descriptor(), name, bytes));
+}
+
+Status Overlay::put_and_evict(const std::string& name, cache::ByteView bytes) const {
+  const Status written = put(name, bytes);
+  return written ? evict(directory_, max_bytes_, name) : written;
 }
 
 Status Overlay::mark_rejected(const OverlayKey& key, std::uint64_t program_checksum) const {
-  return exceptions_to_status([&] { return writable_ ? write(mark_name(key, program_checksum), {}) : Status(); });
+  return exceptions_to_status(
+      [&] { return writable_ ? put_and_evict(mark_name(key, program_checksum), {}) : Status(); });
 }
 
 bool Overlay::is_rejected(const OverlayKey& key, std::uint64_t program_checksum) const {

@@ -38,7 +38,10 @@ void append(Out& out, const std::string& text) {
 
 template <typename Out>
 void append_fields(Out& out, const ProgramText& program) {
-  append(out, joined_sources(program));
+  std::uint64_t source_bytes = 0;
+  for (const std::string& source : program.sources) source_bytes += source.size();
+  append(out, source_bytes);
+  for (const std::string& source : program.sources) out += source;
   append(out, program.il);
   append(out, program.options);
   append(out, program.headers.size());
@@ -52,9 +55,10 @@ template <typename Out>
 void append_encoded(Out& out, const ProgramText& program) {
   const bool is_more =
       !program.il.empty() || !program.options.empty() || !program.headers.empty() || !program.parts.empty();
-  if (!is_more) {
-    const std::string text = joined_sources(program);
-    if (!is_encoded(text)) return void(out += text);
+  const bool is_one = program.sources.size() == 1;
+  if (!is_more && !(is_one ? is_encoded(program.sources.front()) : is_encoded(joined_sources(program)))) {
+    for (const std::string& source : program.sources) out += source;
+    return;
   }
   out += kMark;
   out += std::string_view(&kTextVersion, 1);

@@ -6,7 +6,6 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <string>
 
@@ -33,20 +32,7 @@ class Layer {
 
   // Closes it.
   void send_file(int file) const {
-    char byte = 0;
-    iovec data = {&byte, 1};
-    alignas(cmsghdr) char control[CMSG_SPACE(sizeof file)] = {};
-    msghdr message = {};
-    message.msg_iov = &data;
-    message.msg_iovlen = 1;
-    message.msg_control = control;
-    message.msg_controllen = sizeof control;
-    cmsghdr* const header = CMSG_FIRSTHDR(&message);
-    header->cmsg_level = SOL_SOCKET;
-    header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(sizeof file);
-    std::copy_n(reinterpret_cast<const char*>(&file), sizeof file, reinterpret_cast<char*>(CMSG_DATA(header)));
-    static_cast<void>(sendmsg(*socket_, &message, MSG_NOSIGNAL));  // a learner that failed has ended
+    static_cast<void>(learn::send_file(*socket_, file));  // a learner that failed has ended
     close(file);
   }
 

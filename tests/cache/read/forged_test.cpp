@@ -86,6 +86,20 @@ BOOST_AUTO_TEST_CASE(FieldsAgainstTheFormatAreReportedAsSpecified) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(AKeyThatMustBeZeroIsNamedAsSuch) {
+  const std::pair<SectionType, std::size_t> keys[] = {{SectionType::variants, format::blob::kKey2At},
+                                                      {SectionType::sources, format::blob::kKey0At},
+                                                      {SectionType::profiles, format::blob::kKey1At}};
+  for (const auto& [type, at] : keys) {
+    Forge forge;
+    forge.record(type, 0)[at] = 9;
+    forge.seal_record(type, 0);
+    const Result<Bundle> bundle = open_bytes(forge.seal().bytes);
+    const std::string message = bundle ? bundle->verify().message() : bundle.status().message();
+    BOOST_TEST(message.find("has a key that must be 0") != message.npos, message);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(NewerMinorVersionIsRead) {
   Forge forge;
   store16(forge.header() + format::header::kMinorAt, 7);

@@ -170,6 +170,15 @@ BOOST_AUTO_TEST_CASE(slim_holds_what_a_load_needs) {
       (shapes(binary->kernels[1]) == std::vector<std::string>{"256-1-1-goffs0-smallgrid", "256-1-1-goffs0", "0-0-0"}));
 }
 
+BOOST_AUTO_TEST_CASE(slim_programs_are_told_by_their_beginning) {
+  const Bytes bytes = sample();
+  const Bytes slim = *slim_poclbin(view(bytes));
+  BOOST_TEST(is_slim_poclbin(view(slim)));
+  BOOST_TEST(!is_slim_poclbin(view(bytes)));
+  BOOST_TEST(!is_slim_poclbin({slim.data(), kPoclPlaceAt + kPoclPlaceBytes - 1}));
+  BOOST_TEST(!is_slim_poclbin({slim.data() + 1, slim.size() - 1}));
+}
+
 // Its builder may have asked for the sizes of one kernel in the others as well.
 BOOST_AUTO_TEST_CASE(a_slim_program_keeps_its_own_launches) {
   const Local none = {0, 0, 0};

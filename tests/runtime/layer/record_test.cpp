@@ -237,9 +237,16 @@ BOOST_AUTO_TEST_CASE(ABuildThatTheDriverDoesNotBeginLeavesTheProgramRecorded) {
     cl_kernel further = recorded.scene.kernel(recorded.program(), "clbake_complex_a");
     BOOST_TEST(has(recorded.journal(), "clbake_complex_a"), recorded.journal());
     BOOST_TEST(!has(recorded.journal(), "-DOTHER"), recorded.journal());
+    BOOST_TEST(!has(recorded.journal(), "did not build"), recorded.journal());
     cl.clReleaseKernel(further);
   }
   check_nothing_is_left();
+}
+
+BOOST_AUTO_TEST_CASE(AFunctionThatTheLoaderLacksIsNotThereWhileRecording) {
+  const Recorded recorded;
+  BOOST_TEST(recorded.cl().clSetKernelArgSVMPointer == nullptr);
+  BOOST_TEST(recorded.cl().clSetKernelArg != nullptr);
 }
 
 // The program closes all descriptors but its own three, and opens a file of its own at the journal's number.

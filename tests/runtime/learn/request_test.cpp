@@ -1,4 +1,5 @@
 // Requests of the layer as messages.
+#include <clbake/launch_kind.hpp>
 #include <clbake/learn_request.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -66,10 +67,10 @@ BOOST_AUTO_TEST_CASE(AnotherVersionIsNamed) {
 
 BOOST_AUTO_TEST_CASE(ALongLogIsCut) {
   Request request = sample();
-  request.log = std::string(kMaxLog, 'a') + "b";
+  request.log = std::string(kMaxLogBytes, 'a') + "b";
   const Result<Request> read = decode(encoded(request));
   BOOST_REQUIRE(read.ok());
-  BOOST_TEST((read->log == std::string(kMaxLog, 'a')));
+  BOOST_TEST((read->log == std::string(kMaxLogBytes, 'a')));
 }
 
 BOOST_AUTO_TEST_CASE(RequestsAboveALimitAreRefused) {
@@ -102,6 +103,8 @@ BOOST_AUTO_TEST_CASE(LaunchesAreSeenAsDriversTellThemApart) {
     const auto dimensions = static_cast<std::uint32_t>(c.global.size());
     BOOST_TEST((seen_launch("k", dimensions, pointer(c.offset), pointer(c.global), pointer(c.local)) == c.seen),
                c.what);
+    const bool is_small = launch_kind("", c.global, c.offset).find("large") == std::string::npos;
+    BOOST_TEST(is_small == c.seen.small_grid, c.what);  // a recording's trials are those that learning tells apart
   }
 }
 

@@ -114,7 +114,7 @@ BOOST_AUTO_TEST_CASE(TheLearnerHasNothingOfTheProgramsButItsDirectoryAndEnvironm
   for (const char* name : {"CLBAKE_BUNDLE", "CLBAKE_LEARN", "CLBAKE_CONFIG"}) unsetenv(name);
   BOOST_TEST(start.find("=mine\n") == std::string::npos);
   // A layer that the loader finds by itself neither serves the learner nor learns from it.
-  for (const char* setting : {"CLBAKE_LEARN=off", "CLBAKE_OVERLAY=off", "CLBAKE_BUNDLE=", "CLBAKE_RECORD="}) {
+  for (const char* setting : {"CLBAKE_LEARN=off", "CLBAKE_BUNDLE=", "CLBAKE_RECORD="}) {
     BOOST_TEST(has_line(start, std::string("variable ") + setting), setting);
   }
   BOOST_TEST(has_line(start, "variable MY_OWN"));

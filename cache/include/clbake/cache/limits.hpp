@@ -9,4 +9,6 @@ namespace clbake::cache {
 // stays, and a launch of such a size may compile.
 constexpr std::size_t kMaxLaunches = 4096;
 
+constexpr std::size_t kMaxLogBytes = std::size_t{16} << 10;  // of a build's log, with an entry
+
 }  // namespace clbake::cache

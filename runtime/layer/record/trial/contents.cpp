@@ -72,25 +72,22 @@ std::string describe_image(cl_mem_object_type type, Memory& memory) {
   const auto pixel = image_info<std::size_t>(handle, CL_IMAGE_ELEMENT_SIZE);
   const char* order = name_of(kOrders, format.image_channel_order);
   const char* channel = name_of(kChannels, format.image_channel_data_type);
-  const char* kind = name_of(kShapes, type);
+  const Shape* const shape = row_of(kShapes, type);
   const bool is_plain = image_info<cl_uint>(handle, CL_IMAGE_NUM_MIP_LEVELS) <= 1 &&
                         image_info<cl_uint>(handle, CL_IMAGE_NUM_SAMPLES) <= 1;
-  if (!order || !channel || !kind || !pixel || !is_plain) return "is an image of a kind that trials do not have";
+  if (!order || !channel || !shape || !pixel || !is_plain) return "is an image of a kind that trials do not have";
   Object fields;
-  fields.add("image", quoted(kind)).add("order", quoted(order)).add("type", quoted(channel));
+  fields.add("image", quoted(shape->name)).add("order", quoted(order)).add("type", quoted(channel));
   std::size_t(&region)[3] = memory.region;
   std::size_t dimensions = 0;
   const auto add = [&](const char* name, cl_image_info what) {
     region[dimensions] = std::max<std::size_t>(image_info<std::size_t>(handle, what), 1);
     fields.add(name, std::to_string(region[dimensions++]));
   };
-  const bool is_flat = type == CL_MEM_OBJECT_IMAGE2D || type == CL_MEM_OBJECT_IMAGE2D_ARRAY;
   add("width", CL_IMAGE_WIDTH);
-  if (is_flat || type == CL_MEM_OBJECT_IMAGE3D) add("height", CL_IMAGE_HEIGHT);
-  if (type == CL_MEM_OBJECT_IMAGE3D) add("depth", CL_IMAGE_DEPTH);
-  if (type == CL_MEM_OBJECT_IMAGE1D_ARRAY || type == CL_MEM_OBJECT_IMAGE2D_ARRAY) {
-    add("array_size", CL_IMAGE_ARRAY_SIZE);
-  }
+  if (shape->dimensions >= 2) add("height", CL_IMAGE_HEIGHT);
+  if (shape->dimensions >= 3) add("depth", CL_IMAGE_DEPTH);
+  if (shape->is_array) add("array_size", CL_IMAGE_ARRAY_SIZE);
   memory.fields = fields.text();
   memory.element_bytes = pixel;
   return memory.bytes() > kMostObjectBytes ? "is an image of more than 256 MiB" : "";

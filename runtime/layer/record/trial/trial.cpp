@@ -3,6 +3,8 @@
 #include <clbake/platform.hpp>
 
 #include "down.hpp"
+#include "opencl/cl.hpp"
+#include "questions.hpp"
 #include "record/guard.hpp"
 #include "record/handles.hpp"
 #include "record/trial/trial_arguments.hpp"
@@ -57,15 +59,11 @@ std::size_t kept_bytes(const std::vector<char>& bytes) {
 // program's to end after its launch; of other drivers it is not known.
 bool may_block(cl_command_queue queue) {
   if (!has_open_user_event()) return false;
-  cl_device_id device = nullptr;
-  cl_platform_id platform = nullptr;
-  char name[64] = {};
-  const cl_icd_dispatch& cl = down();
-  const bool is_known =
-      cl.clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof device, &device, nullptr) == CL_SUCCESS &&
-      cl.clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, nullptr) == CL_SUCCESS &&
-      cl.clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name - 1, name, nullptr) == CL_SUCCESS;
-  return !is_known || platform_named(name).id != PlatformId::pocl;
+  const cl_platform_id platform = platform_of(device_of(queue));
+  if (!platform) return true;
+  cl_int error = CL_SUCCESS;
+  const std::string name = platform_text(platform, CL_PLATFORM_NAME, error);
+  return error != CL_SUCCESS || platform_named(name).id != PlatformId::pocl;
 }
 
 }  // namespace
