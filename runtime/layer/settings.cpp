@@ -189,7 +189,8 @@ std::string learner_of(const Reader& reader) {
   const std::string named = reader.path("CLBAKE_LEARNER");
   if (!named.empty()) return named;
   const std::string folder = layer_folder();
-  for (const char* beside : {"clbake", "../bin/clbake", "../../bin/clbake"}) {
+  // Installed with the layer, or built with it.
+  for (const char* beside : {"clbake", "../bin/clbake", "../../bin/clbake", "../../tools/clbake"}) {
     const std::string path = folder + beside;
     if (is_file(path)) return path;
   }

@@ -19,6 +19,20 @@ bool same_device(const Target& a, const Target& b) {
          a.architecture == b.architecture && a.address_bits == b.address_bits;
 }
 
+// The first devices that something was baked for; those of an offline compiler have an architecture alone.
+std::string devices_of(const Bundle& bundle) {
+  std::string devices;
+  std::uint32_t named = 0;
+  for (std::uint32_t i = 0; i < bundle.target_count(); ++i) {
+    const Result<Target> target = bundle.target(i);
+    if (!target || target->platform_name.empty()) continue;
+    if (++named > 3) return devices + ", ...";
+    devices += (named == 1 ? ", only for " : ", ") +
+               (target->device_name.empty() ? target->architecture : target->device_name);
+  }
+  return devices;
+}
+
 // Why no target equals the wanted one. Reads all targets: only misses pay for it.
 Status why_no_target(const Bundle& bundle, const Target& wanted) {
   for (std::uint32_t i = 0; i < bundle.target_count(); ++i) {
@@ -28,7 +42,7 @@ Status why_no_target(const Bundle& bundle, const Target& wanted) {
                                     target->platform_version + "), this is " + wanted.driver_version + " (" +
                                     wanted.platform_version + ")"};
   }
-  return {Code::no_target, wanted.device_name + ": nothing baked for this device"};
+  return {Code::no_target, wanted.device_name + ": nothing baked for this device" + devices_of(bundle)};
 }
 
 // The index of the target with this encoding, or the number of targets.

@@ -2,7 +2,7 @@
 
 #include "down.hpp"
 #include "log.hpp"
-#include "serve/trusted.hpp"
+#include "serve/trust/trusted.hpp"
 #include "settings.hpp"
 
 #include <map>
@@ -14,27 +14,27 @@ namespace clbake::layer::serve {
 namespace {
 
 struct Catalogue {
-  std::vector<std::string> files;  // of the bundles, by their indices
+  std::vector<ServingBundle> bundles;
   Result<BakedPrograms> programs;
 };
 
 // The bundles of the settings that may serve; logs the others.
-std::vector<Bundle> open_bundles(std::vector<std::string>& files) {
-  std::vector<Bundle> bundles;
+std::vector<ServingBundle> open_bundles() {
+  std::vector<ServingBundle> bundles;
   for (const std::string& path : settings().bundles) {
     const Result<Bundle> bundle = Bundle::open(path);
     const Result<Bundle> usable = bundle ? trusted(*bundle) : bundle;
     if (!usable) log(bundle ? usable.status().within(path).message() : usable.status().message());
-    if (!usable) continue;
-    bundles.push_back(*usable);
-    files.push_back(path);
+    if (usable) bundles.push_back({path, *usable});
   }
   return bundles;
 }
 
 // Without trust, which decides about the bundles alone: what the overlay has was compiled for this user from what
 // programs gave.
-Result<BakedPrograms> open_programs(const std::vector<Bundle>& bundles) {
+Result<BakedPrograms> open_programs(const std::vector<ServingBundle>& serving) {
+  std::vector<Bundle> bundles;
+  for (const ServingBundle& one : serving) bundles.push_back(one.bundle);
   OverlayOptions overlay;
   overlay.directory = settings().overlay;
   const bool writable = settings().learn == Learn::on;
@@ -48,9 +48,9 @@ Result<BakedPrograms> open_programs(const std::vector<Bundle>& bundles) {
 }
 
 Catalogue open() {
-  std::vector<std::string> files;
-  const std::vector<Bundle> bundles = open_bundles(files);
-  return {std::move(files), open_programs(bundles)};
+  std::vector<ServingBundle> bundles = open_bundles();
+  Result<BakedPrograms> programs = open_programs(bundles);
+  return {std::move(bundles), std::move(programs)};
 }
 
 const Catalogue& catalogue() {
@@ -89,8 +89,10 @@ Result<BakedBinary> find_binary(const ContentDigest& content, cl_device_id devic
   return programs()->find(*target, content);
 }
 
+const std::vector<ServingBundle>& serving_bundles() { return catalogue().bundles; }
+
 std::string origin_of(const BakedBinary& binary) {
-  return binary.from_overlay ? "the overlay" : catalogue().files[binary.bundle];
+  return binary.from_overlay ? "the overlay" : catalogue().bundles[binary.bundle].file;
 }
 
 void reject_binary(const ContentDigest& content, cl_device_id device, const BakedBinary& binary) {

@@ -6,10 +6,18 @@
 #include <CL/cl.h>
 
 #include <string>
+#include <vector>
 
 namespace clbake::layer::serve {
 
 // All functions: any thread. The first call opens the bundles and the overlay; what is wrong with them is logged then.
+
+struct ServingBundle {
+  std::string file;
+  Bundle bundle;
+};
+
+const std::vector<ServingBundle>& serving_bundles();
 
 // Machine code for the device, or an intermediate language, which the driver compiles; nothing that the driver rejected
 // before. Fails with the reason of the miss.

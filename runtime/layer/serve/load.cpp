@@ -7,6 +7,7 @@
 #include "log.hpp"
 #include "opencl/cl.hpp"
 #include "program/build_text.hpp"
+#include "serve/closest.hpp"
 #include "serve/pocl_memory.hpp"
 
 #include <algorithm>
@@ -188,7 +189,8 @@ void log_served(const ProgramText& text, const Result<ContentDigest>& digest, co
 
 void log_miss(const ProgramText& text, const Result<ContentDigest>& digest, const Status& why) {
   if (!logs()) return;
-  log(joined({description_of(text, text.options, digest), " is compiled by the driver: ", why.message()}));
+  const std::string closest = why.code() == Code::no_program ? closest_to(text) : std::string();
+  log(joined({description_of(text, text.options, digest), " is compiled by the driver: ", why.message(), closest}));
 }
 
 cl_int compile_deferred(Program& program) {

@@ -3,6 +3,9 @@
 #include <clbake/includes.hpp>
 #include <clbake/program_text.hpp>
 
+#include "program/source_digest.hpp"
+
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -150,7 +153,34 @@ void drop_constant_of_pyopencl(std::string& source) {
   if (name.find_first_not_of("0123456789abcdef") == name.npos) source.resize(source.size() - size);
 }
 
+// Without what the builder adds: #line directives, and a newline at the end.
+std::string as_written(const ProgramText& program) {
+  const std::string source = joined_sources(program);
+  std::string all;
+  for (std::string_view left = source; !left.empty();) {
+    const std::string_view line = left.substr(0, std::min(left.find('\n'), left.size() - 1) + 1);
+    if (line.substr(0, 6) != "#line ") all += line;
+    left.remove_prefix(line.size());
+  }
+  all.erase(all.find_last_not_of('\n') + 1);
+  drop_constant_of_pyopencl(all);
+  return all;
+}
+
+void append_sources(Digester& digester, const ProgramText& program) {
+  append(digester, as_written(program));
+  append(digester, program.il);
+  append(digester, program.parts.size());
+  for (const ProgramText& part : program.parts) append_sources(digester, part);
+}
+
 }  // namespace
+
+ContentDigest source_digest(const ProgramText& program) {
+  Digester digester;
+  append_sources(digester, program);
+  return digester.hash.digest();
+}
 
 Result<ProgramText> self_contained(const ProgramText& program) {
   return exceptions_to_status([&] { return contained(program, 0); });

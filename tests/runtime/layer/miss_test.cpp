@@ -17,6 +17,19 @@ using Write = void (*)(const std::string& path);
 
 void for_both(const std::string& path) { write_bundle(path, {text_of(kSource, kOptions)}, {0, 1}); }
 
+void for_several(const std::string& path) {
+  write_bundle(
+      path,
+      {text_of(kSource, kOptions), text_of(std::string("#line 1 \"mine.cl\"\n") + kSource + "\n", "-DSPLIT_K=3 -DA")},
+      {0, 1});
+}
+
+void with_file(const std::string& path) {
+  ProgramText text = text_of("#include <absent.h>\n", kOptions);
+  text.headers = {{"absent.h", kSource}};
+  write_bundle(path, {text}, {0, 1});
+}
+
 void damaged(const std::string& path) {
   for_both(path);
   std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
@@ -40,9 +53,12 @@ BOOST_AUTO_TEST_CASE(AMissIsCompiledAndLoggedOnce) {
       {"no bundle", [](const std::string& path) { std::ofstream(path) << "text"; }, kSource, kOptions, "app.clbake"},
       {"damaged", damaged, kSource, kOptions, "checksum"},
       {"another device", [](const std::string& path) { write_bundle(path, {text_of(kSource, kOptions)}, {0}); },
-       kSource, kOptions, "device"},
+       kSource, kOptions, "nothing baked for this device, only for "},
       {"another byte", for_both, "kernel void mine() {;}", kOptions, "neither a bundle"},
-      {"other options", for_both, kSource, "-DSPLIT_K=3", "neither a bundle"},
+      {"other options", for_both, kSource, "-DSPLIT_K=3", "app.clbake has this source with options '-DSPLIT_K=2'"},
+      {"the closest options", for_several, kSource, "-DSPLIT_K=3 -DB", "with options '-DSPLIT_K=3 -DA'"},
+      {"another included file", with_file, "#include <absent.h>\n", kOptions,
+       "these options, but another included file"},
       {"an option that hides a file", for_both, kSource, "-include x.h", "-include"},
   };
   for (const Case& one : cases) {

@@ -1,4 +1,4 @@
-#include "serve/trusted.hpp"
+#include "serve/trust/trusted.hpp"
 
 #include <clbake/trust.hpp>
 
@@ -10,7 +10,7 @@ namespace clbake::layer::serve {
 
 #ifdef CLBAKE_LAYER_HAS_TRUST
 
-// serve/sodium.cpp
+// serve/trust/sodium.cpp
 bool has_sodium();
 
 Result<cache::Bundle> trusted(const cache::Bundle& bundle) {
