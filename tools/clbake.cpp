@@ -41,7 +41,7 @@ constexpr Verb kVerbs[] = {
 constexpr Verb kChildren[] = {{"worker", worker, nullptr}, {"learn", learn, nullptr}};
 
 int usage(std::FILE* to) {
-  std::fprintf(to, "clbake %s: OpenCL GEMM with nothing left to compile\n\nusage: clbake VERB [OPTIONS]\n\n",
+  std::fprintf(to, "clbake %s: OpenCL with nothing left to compile\n\nusage: clbake VERB [OPTIONS]\n\n",
                CLBAKE_VERSION);
   for (const Verb& verb : kVerbs) std::fprintf(to, "  %-9s %s\n", verb.name, verb.summary);
   std::fprintf(to,

@@ -58,11 +58,12 @@ Result<BuildReport> BuildFixture::build(std::optional<std::size_t> stop_after) {
   });
 }
 
-Result<ProveReport> BuildFixture::prove() const {
+Result<ProveReport> BuildFixture::prove(bool again) const {
   ProveOptions prove_options;
   prove_options.file = options.output;
   prove_options.devices = options.devices;
   prove_options.worker = options.worker;
+  prove_options.again = again;
   const std::atomic<bool> never{false};
   return prove_bundle(prove_options, never, nullptr);
 }

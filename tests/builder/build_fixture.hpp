@@ -42,7 +42,7 @@ class BuildFixture {
   Result<build::BuildReport> build(std::optional<std::size_t> stop_after = std::nullopt);
 
   // Proves what was built, on the same devices by the same worker.
-  Result<build::ProveReport> prove() const;
+  Result<build::ProveReport> prove(bool again = false) const;
 
   // The worker's orders in the last build, as "VERB VARIANT" in the order of the calls ...
   std::vector<std::string> calls() const;

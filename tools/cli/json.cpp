@@ -82,6 +82,10 @@ std::string cell_text(const Json& value) {
   return text;
 }
 
+std::string name_cell(const Json& name) {
+  return cell_text(name.is_string() ? Json(builder::program::shown_name(name.get<std::string>())) : name);
+}
+
 std::string size_cell(const Json& bytes) { return size_text(bytes.get<std::uint64_t>()); }
 
 void print_table(const std::vector<Column>& columns, const Json& rows, std::size_t most) {

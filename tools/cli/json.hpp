@@ -27,6 +27,9 @@ std::string cell_text(const Json& value);
 
 std::string size_cell(const Json& bytes);
 
+// The name of a variant or a program as messages show it.
+std::string name_cell(const Json& name);
+
 struct Column {
   const char* title;
   const char* key;  // of each row; a row without it has an empty cell, and a column that no row has is left out

@@ -42,9 +42,8 @@ void print_report(const builder::build::BuildReport& report, const std::vector<b
   note(report.dropped, "dropped: " + counted(report.dropped, "entry") + " of the earlier bundle");
   note(report.not_jit_free,
        "not JIT-free: " + std::to_string(report.not_jit_free) + of_all + "; 'clbake inspect " + file + "' says why");
-  const std::size_t without_device = report.not_proven - report.not_tried;
-  note(without_device, "not proven: " + std::to_string(without_device) + of_all +
-                           ", for lack of the device; 'clbake prove' proves them there");
+  note(report.not_proven, "not proven: " + std::to_string(report.not_proven) + of_all +
+                              ", for lack of the device; 'clbake prove' proves them there");
   note(report.not_tried, "not proven: " + std::to_string(report.not_tried) + of_all + ", for lack of a trial");
   for (const std::string& remark : report.remarks) std::printf("%s\n", printable(remark).c_str());
 }
@@ -65,6 +64,7 @@ Json report_json(const builder::build::BuildReport& report, const std::vector<bu
           {"failed", report.failed},
           {"not_jit_free", report.not_jit_free},
           {"not_proven", report.not_proven},
+          {"not_tried", report.not_tried},
           {"dropped", report.dropped},
           {"remarks", report.remarks},
           {"jobs", jobs}};
@@ -160,7 +160,8 @@ void print_remarks(const builder::build::BuildOptions& options,
                    const std::vector<builder::build::BakeList>& bake_lists) {
   for (const builder::program::Program& program : options.programs) {
     if (program.remark.empty()) continue;
-    std::fprintf(stderr, "clbake build: program %s: %s\n", program.name.c_str(), program.remark.c_str());
+    std::fprintf(stderr, "clbake build: program %s: %s\n", builder::program::shown_name(program.name).c_str(),
+                 program.remark.c_str());
   }
   for (const builder::build::BakeList& bake_list : bake_lists) {
     for (const std::string& remark : bake_list.remarks) std::fprintf(stderr, "clbake build: %s\n", remark.c_str());

@@ -106,7 +106,7 @@ void print_summary(const Json& report, const std::string& file) {
 void print_entries(const Json& report) {
   std::printf("\n");
   print_table({"target",
-               "variant",
+               {"variant", "variant", name_cell},
                "form",
                "proven",
                {"JIT-free", "jit_free"},

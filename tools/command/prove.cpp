@@ -15,7 +15,8 @@ Json report_json(const builder::build::ProveReport& report, const std::string& f
   Json jobs = Json::array();
   for (const builder::build::JobReport& job : report.jobs) {
     jobs.push_back(to_json(job));
-    jobs.back()["outcome"] = job.outcome == builder::build::JobReport::Outcome::failed ? "failed" : "proven";
+    const bool has_failed = job.outcome == builder::build::JobReport::Outcome::failed;
+    jobs.back()["outcome"] = has_failed ? "failed" : job.proof.proven ? "proven" : "loaded";
   }
   return {{"file", file},
           {"proven", report.proven},

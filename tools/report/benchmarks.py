@@ -5,8 +5,8 @@
     python3 tools/report/benchmarks.py --check    # writes nothing; fails where one differs from the data
     python3 tools/report/benchmarks.py --add gemm.json --machine H100 --commit 1a2b3c4 --command 'clbake bench gemm ...'
 
---add appends what `clbake bench gemm --json` or `bench cold --json` printed to the data, and then writes. The tables
-stand in the page between `<!--NAME-->` and `<!--end-->`. Each line of the data begins with the number of its run in
+--add appends what `clbake bench gemm --json` or `bench cold --json` printed, or the rows of `bench-programs --csv`, to the
+data, and then writes. The tables stand in the page between `<!--NAME-->` and `<!--end-->`. Each line of the data begins with the number of its run in
 runs.csv.
 """
 import argparse
@@ -42,6 +42,13 @@ PATHS = {
     "clblast-warm": ("CLBlast", "cached by the driver"),
     "openblas": ("OpenBLAS", "CPU library, no OpenCL"),
     "cublas": ("cuBLAS", "CUDA library, no OpenCL"),
+}
+WAYS = {  # of bench-programs
+    "empty": "driver's cache empty",
+    "warm": "driver's cache filled",
+    "served": "served by a bundle",
+    "learnt": "learnt",
+    "idle": "layer, nothing baked",
 }
 PEERS = {"openblas": "OpenBLAS", "clblast": "CLBlast", "cublas": "cuBLAS", "cublaslt": "cuBLASLt",
          "separate": "a kernel of its own"}
@@ -98,19 +105,29 @@ def read_data(folder):
     return data
 
 
+def printed(path):
+    """The printed benchmark, and the name of the data's table that its rows belong to."""
+    if path.suffix != ".csv":
+        report = json.loads(path.read_text(encoding="utf-8"))
+        return report, "cold" if "path" in report["rows"][0] else "gemm"
+    with open(path, newline="", encoding="utf-8") as file:
+        rows = [{"table": "programs", "row": row["program"], "column": WAYS[row["way"]],
+                 "value": f"{float(row['ms']):.0f}"} for row in csv.DictReader(file)]
+    return {"device": "", "driver": "", "rows": rows or None}, "figures"
+
+
 def add(folder, path, run):
-    """Appends a measurement, or writes nothing; `run` has machine, commit and command."""
+    """Appends a measurement, or writes nothing; `run` has machine, commit, command and what the file does not tell."""
     number = 1 + max((int(row["run"]) for row in read_table(folder, "runs")), default=0)
     try:
-        report = json.loads(path.read_text(encoding="utf-8"))
-        name = "cold" if "path" in report["rows"][0] else "gemm"
+        report, name = printed(path)
         read_table(folder, name)  # fails where the file has other columns
         common = {**report, **run, "run": number, "date": datetime.date.today().isoformat()}
         rows = [{**common, **row} for row in report["rows"]]
         lines = {table: [[row[column] for column in COLUMNS[table]] for row in added]
                  for table, added in ((name, rows), ("runs", [common]))}
     except (ValueError, KeyError, IndexError, TypeError) as error:
-        raise DataError(f"{path}: is not what 'clbake bench gemm' or 'bench cold' printed: {error!r}") from None
+        raise DataError(f"{path}: is not what 'clbake bench gemm', 'bench cold' or 'bench-programs' printed: {error!r}") from None
     for row in rows:
         check_names(path, row)
     for table, added in lines.items():
@@ -245,7 +262,7 @@ def epilogue_table(data):
 
 
 def figures_table(data, name):
-    rows = [row for row in data["figures"] if row["table"] == name]
+    rows = newest([row for row in data["figures"] if row["table"] == name], lambda row: (row["row"], row["column"]))
     cells = {(row["row"], row["column"]): f"{row['value']:,.12g}" for row in rows}  # as in the data
     return table(HEADS.get(name, ""), cells, rows)
 
@@ -359,16 +376,18 @@ def drawn(tools):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="write nothing; fail where a file differs from the data")
-    parser.add_argument("--add", type=Path, metavar="JSON", help="first append this measurement to the data")
+    parser.add_argument("--add", type=Path, metavar="FILE", help="first append this measurement to the data")
     for name in ("machine", "commit", "command"):
         parser.add_argument("--" + name, default="", help="of the measurement, as runs.csv has it")
+    for name in ("device", "driver"):
+        parser.add_argument("--" + name, help="the same, of a file that does not tell")
     parser.add_argument("tools", nargs="?", type=Path, default=Path(__file__).resolve().parents[1],
                         help="the folder of BENCHMARKS.md; default: this script's")
     arguments = parser.parse_args()
     try:
         if arguments.add:
-            add(arguments.tools / "report/data", arguments.add,
-                {name: getattr(arguments, name) for name in ("machine", "commit", "command")})
+            run = {name: getattr(arguments, name) for name in ("machine", "commit", "command", "device", "driver")}
+            add(arguments.tools / "report/data", arguments.add, {k: v for k, v in run.items() if v is not None})
         files = drawn(arguments.tools)
     except (DataError, OSError) as error:
         return f"benchmarks.py: {error}"

@@ -57,7 +57,8 @@ struct TargetCounts {
     ++proven;
     jit_free += entry.proof.jit_free ? 1 : 0;
     if (!is_native || entry.proof.jit_free) return;  // a portable program is compiled at every load
-    ++notes[variant.is_program() ? variant.name + ": " + entry.proof.note : reason_of(entry.proof.note)];
+    ++notes[variant.is_program() ? builder::program::shown_name(variant.name) + ": " + entry.proof.note
+                                 : reason_of(entry.proof.note)];
   }
 
   Json json(std::size_t target) const {
@@ -170,12 +171,15 @@ Json bundle_report(const Bundle& bundle, const std::string& file) {
     counts[i].name = builder::release::target_name(target);
   }
   std::uint64_t bytes = 0, stored = 0;
-  std::set<std::uint64_t> seen;  // equal programs are stored, and count, once
+  std::set<std::uint64_t> seen;                               // equal programs are stored, and count, once
+  std::map<std::uint32_t, std::vector<std::string>> untried;  // by variant
   for (std::uint32_t i = 0; i < bundle.entry_count(); ++i) {
     const cache::EntryInfo entry = need(bundle.entry(i), file);
     const cache::Variant variant = need(bundle.variant(entry.variant), file);
     counts[entry.target].add(entry, variant);
-    entries.push_back(entry_json(entry, variant, need(builder::release::untried_kernels(bundle, variant), file)));
+    const auto [kernels, is_new] = untried.try_emplace(entry.variant);
+    if (is_new) kernels->second = need(builder::release::untried_kernels(bundle, variant), file);
+    entries.push_back(entry_json(entry, variant, kernels->second));
     bytes += entry.program.raw_bytes;
     if (seen.insert(entry.program.offset).second) stored += entry.program.stored_bytes;
   }

@@ -9,6 +9,7 @@
 #include "build/tasks.hpp"
 #include "profile/kind_choice.hpp"
 #include "profile/untuned_profile.hpp"
+#include "program/trial.hpp"
 #include "prove/proofs.hpp"
 
 #include <algorithm>
@@ -16,6 +17,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 
@@ -51,22 +53,38 @@ bool is_finished(const Job& job, const Task& task) {
   return std::equal(tools.begin() + 1, tools.end(), task.tools.begin(), task.tools.end());
 }
 
+// The task without the trials that the job lacks, if they are those that an earlier build left out as their contents
+// were cut: they would fail again. Nothing if the job's trials are others.
+std::optional<Task> without_cut_trials(const Task& task, const Job& job) {
+  if (job.target != task.job.target || job.variant.name != task.job.variant.name) return std::nullopt;
+  const std::set<std::string> kernels = program::kernels_with_fewer_trials(job.trial, task.job.trial);
+  const std::optional<std::string> rest = program::without_cut_trials(task.job.trial, kernels);
+  if (!rest || *rest != job.trial) return std::nullopt;
+  Task cut = task;
+  for (const std::string& kernel : kernels) cut.leave_out_cut(*rest, kernel);
+  return cut;
+}
+
+// Ends the task if the job needs no second baking.
+bool reuse(const Job& job, Task& task) {
+  const bool differs = task.job.variant.is_program() && job.trial != task.job.trial;
+  std::optional<Task> cut = differs ? without_cut_trials(task, job) : std::nullopt;
+  if (!is_finished(job, cut ? *cut : task)) return false;
+  if (cut) task = std::move(*cut);
+  task.accept(job.entries, JobReport::Outcome::reused);
+  return true;
+}
+
 // Ends the tasks whose work the previous bundle or an interrupted build has done: same target, variant and source, by
 // this version of clbake and, for an offline target, by the same compilers.
 void reuse_finished(std::vector<Task>& tasks, const PreviousBundle& previous) {
   const std::vector<Job> jobs = jobs_of(previous.contents);
   for (Task& task : tasks) {
-    const auto found = std::find_if(jobs.begin(), jobs.end(), [&](const Job& job) { return is_finished(job, task); });
-    if (found != jobs.end()) {
-      task.accept(found->entries, JobReport::Outcome::reused);
-      continue;
-    }
+    if (std::any_of(jobs.begin(), jobs.end(), [&](const Job& job) { return reuse(job, task); })) continue;
     // Nothing proves the programs of an offline target.
     Result<Job> unfinished =
         task.offline() ? read_job(task.compiled_file()) : read_proven(task.compiled_file(), task.proven_file());
-    if (unfinished && is_finished(*unfinished, task)) {
-      task.accept(std::move(unfinished->entries), JobReport::Outcome::reused);
-    }
+    if (unfinished) reuse(*unfinished, task);
   }
 }
 
@@ -106,8 +124,7 @@ BuildReport report_on(const Plan& plan) {
     const cache::Proof& proof = task.report.proof;
     report.baked += task.report.outcome == JobReport::Outcome::baked ? 1 : 0;
     report.reused += task.report.outcome == JobReport::Outcome::reused ? 1 : 0;
-    report.not_proven += proof.proven ? 0 : 1;
-    report.not_tried += !proof.proven && !task.offline() ? 1 : 0;
+    if (!proof.proven) ++(task.offline() ? report.not_proven : report.not_tried);
     report.not_jit_free += proof.proven && !proof.jit_free ? 1 : 0;
     if (task.job.variant.is_program()) add_remark(task, report);
   }

@@ -34,19 +34,19 @@ bool is_same_content(const cache::Variant& a, const cache::Variant& b) {
   return a.content == b.content && a.content != cache::no_content;
 }
 
-// Adds the launches that the program does not have yet, in an order that is that of no bundle.
+// Adds the launches that the program does not have yet, and sorts them, so that the order of the bundles does not
+// matter.
 void add_launches(const cache::Variant& from, cache::Variant& to) {
   const auto key = [](const cache::Launch& launch) {
     return std::tie(launch.kernel_name, launch.local[0], launch.local[1], launch.local[2]);
   };
-  const std::size_t count = to.launches.size();
-  for (const cache::Launch& launch : from.launches) {
-    const bool known = std::any_of(to.launches.begin(), to.launches.end(),
-                                   [&](const cache::Launch& other) { return key(other) == key(launch); });
-    if (!known && to.launches.size() < cache::kMaxLaunches) to.launches.push_back(launch);
-  }
-  if (to.launches.size() == count) return;
-  std::sort(to.launches.begin(), to.launches.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
+  const auto same = [&](const cache::Launch& a, const cache::Launch& b) { return key(a) == key(b); };
+  std::vector<cache::Launch>& all = to.launches;
+  if (std::equal(all.begin(), all.end(), from.launches.begin(), from.launches.end(), same)) return;
+  all.insert(all.end(), from.launches.begin(), from.launches.end());
+  std::sort(all.begin(), all.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
+  all.erase(std::unique(all.begin(), all.end(), same), all.end());
+  all.resize(std::min(all.size(), cache::kMaxLaunches));
 }
 
 // Takes one bundle after the other.

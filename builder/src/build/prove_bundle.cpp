@@ -76,6 +76,12 @@ std::size_t count_unproven(const cache::Contents& contents) {
                                                 [](const cache::Entry& entry) { return !entry.proof.proven; }));
 }
 
+// Leaves of a note what the compiler of the program said: which kernels are not listed.
+void forget_proof(std::string& note) {
+  const std::string unlisted = program::part_of(note, program::kUnlisted);
+  note = unlisted.empty() ? std::string() : program::kUnlisted + unlisted;
+}
+
 std::vector<Candidate> candidates_for(const cache::Contents& contents, const ProveOptions& options) {
   const std::vector<Job> jobs = jobs_of(contents);
   std::vector<Candidate> all;
@@ -87,7 +93,7 @@ std::vector<Candidate> candidates_for(const cache::Contents& contents, const Pro
         if (!options.again && is_proven(jobs, job.variant.name, entry.form, device.target)) continue;
         if (!loadable(entry, job.target, device.target)) continue;
         wanted.entries.push_back(entry);
-        wanted.entries.back().proof.note.clear();  // of the last proof
+        forget_proof(wanted.entries.back().proof.note);
       }
       if (!wanted.entries.empty()) all.push_back({job.target, &device, std::move(wanted)});
     }

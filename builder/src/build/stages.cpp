@@ -21,12 +21,9 @@ bool leave_out_cut_trials(Task& task, const Exit& exit, const Command& command) 
   const std::string tried = last_tried(command.log), before = "kernel ";
   if (tried.rfind(before, 0) != 0) return false;
   const std::string kernel = tried.substr(before.size(), tried.find(',') - before.size());
-  std::optional<std::string> rest = program::without_cut_trials(task.job.trial, kernel);
-  if (!rest) return false;
-  task.job.trial = std::move(*rest);
-  task.report.remark += (task.report.remark.empty() ? "" : "; ") + ("untried: kernel " + kernel) +
-                        ": its recorded content was cut, and it fails with that";
-  return true;
+  std::optional<std::string> rest = program::without_cut_trials(task.job.trial, {kernel});
+  if (rest) task.leave_out_cut(std::move(*rest), kernel);
+  return rest.has_value();
 }
 
 class CompileStage {
@@ -238,8 +235,8 @@ Status prove_tasks(std::vector<Task>& tasks, const StageContext& context) {
     if (is_in_memory) std::filesystem::remove(task.compiled_file(), ignored);
     if (!status) return status;
     const std::string& shown = task.report.shown;
-    context.steps.done((task.failed() ? "failed " : "proved ") + shown,
-                       task.failed() ? shown + ": " + task.report.cause : "");
+    const char* const ended = task.failed() ? "failed " : task.report.proof.proven ? "proved " : "loaded ";
+    context.steps.done(ended + shown, task.failed() ? shown + ": " + task.report.cause : "");
   }
   return {};
 }

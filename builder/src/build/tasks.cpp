@@ -34,6 +34,12 @@ void Task::fail(const std::string& cause) {
   report.cause = cause;
 }
 
+void Task::leave_out_cut(std::string trial, const std::string& kernel) {
+  job.trial = std::move(trial);
+  report.remark += (report.remark.empty() ? "" : "; ") + ("untried: kernel " + kernel) +
+                   ": its recorded content was cut, and it fails with that";
+}
+
 Plan plan_tasks(const BuildOptions& options, const std::vector<BakeList>& bake_lists,
                 const std::string& work_directory) {
   Plan plan;

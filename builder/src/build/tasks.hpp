@@ -31,6 +31,9 @@ struct Task {
 
   void accept(std::vector<cache::Entry> entries, JobReport::Outcome outcome);
   void fail(const std::string& cause);
+
+  // Takes these trials, which lack those of the kernel with a content that was cut; the report says so.
+  void leave_out_cut(std::string trial, const std::string& kernel);
 };
 
 struct Plan {

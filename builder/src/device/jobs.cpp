@@ -104,6 +104,12 @@ Result<std::vector<Job>> jobs_of(const Bundle& bundle) {
   return jobs_of(*contents);
 }
 
+std::set<std::string> launched_kernels(const cache::Variant& variant) {
+  std::set<std::string> kernels;
+  for (const cache::Launch& launch : variant.launches) kernels.insert(launch.kernel_name);
+  return kernels;
+}
+
 const std::string& trial_of(const cache::Contents& contents, const cache::Variant& variant) {
   static const std::string none;
   return variant.trial == 0 ? none : contents.sources[variant.trial - 1].text;

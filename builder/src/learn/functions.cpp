@@ -1,15 +1,14 @@
 #include "learn/functions.hpp"
 
+#include "prove/compile_watch.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <filesystem>
 #include <map>
 
 namespace clbake::builder::learn {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr const char* kAnyShape = "0-0-0";
 
@@ -23,6 +22,11 @@ std::string size_in(const std::string& shape) {
   std::size_t end = 0;
   for (int dashes = 0; end < shape.size() && dashes < 3; ++end) dashes += shape[end] == '-' ? 1 : 0;
   return end == shape.size() ? shape : shape.substr(0, end - 1);
+}
+
+bool is_for_any_shape(const std::string& function) {
+  const std::string any = std::string(" ") + kAnyShape;
+  return function.size() > any.size() && function.compare(function.size() - any.size(), any.size(), any) == 0;
 }
 
 }  // namespace
@@ -52,10 +56,7 @@ std::optional<clbake::learn::SeenLaunch> launch_of(const std::string& function) 
 }
 
 bool serves_every_launch(const cache::Proof& proof) {
-  const std::string any = std::string(" ") + kAnyShape;
-  return std::any_of(proof.specialisations.begin(), proof.specialisations.end(), [&](const std::string& function) {
-    return function.size() > any.size() && function.compare(function.size() - any.size(), any.size(), any) == 0;
-  });
+  return std::any_of(proof.specialisations.begin(), proof.specialisations.end(), is_for_any_shape);
 }
 
 bool lacks(const Functions& present, const std::set<std::string>& launched, const Functions& wanted) {
@@ -89,11 +90,9 @@ std::vector<std::string> passes_for(const Functions& functions) {
 
 Functions functions_in(const std::string& cache) {
   Functions functions;
-  std::error_code error;
-  for (fs::recursive_directory_iterator file(cache, error), end; !error && file != end; file.increment(error)) {
-    const fs::path& path = file->path();
-    const std::string shape = path.parent_path().filename();
-    if (path.extension() == ".so" && shape != kAnyShape) functions.insert(path.stem().string() + " " + shape);
+  for (const std::string& file : prove::with_extension(prove::signs_now(cache).files, ".so")) {
+    const std::string function = prove::function_of(file);
+    if (!is_for_any_shape(function)) functions.insert(function);
   }
   return functions;
 }

@@ -118,9 +118,9 @@ void Inbox::add(Request request) {
   merge(*known, std::move(request));
 }
 
-bool is_no_socket(int descriptor) {
+bool is_socket(int descriptor) {
   struct stat info = {};
-  return fstat(descriptor, &info) != 0 || !S_ISSOCK(info.st_mode);
+  return fstat(descriptor, &info) == 0 && S_ISSOCK(info.st_mode);
 }
 
 }  // namespace clbake::builder::learn

@@ -44,7 +44,6 @@ class Inbox {
   bool ended_ = false;
 };
 
-// True when there is another file than a socket behind the descriptor.
-bool is_no_socket(int descriptor);
+bool is_socket(int descriptor);
 
 }  // namespace clbake::builder::learn

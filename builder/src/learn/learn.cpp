@@ -58,7 +58,7 @@ Status work(const Settings& settings, const Overlay& overlay, Inbox& inbox, cons
 }
 
 Status run(const Settings& settings, const Log& log) {
-  if (is_no_socket(settings.input)) {
+  if (!is_socket(settings.input)) {
     return {Code::io, "the input is no socket of the layer, which starts this command by itself"};
   }
   const Result<Overlay> overlay = Overlay::open(settings.overlay);

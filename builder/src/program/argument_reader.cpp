@@ -15,7 +15,8 @@ constexpr std::uint64_t kMaxValueBytes = 65536;
 constexpr std::uint64_t kMaxLocalBytes = std::uint64_t{1} << 24;
 constexpr std::uint64_t kMaxImageExtent = 1U << 28;
 
-// A manifest of somebody else must not put files of this machine into a bundle.
+// Contents of trials go into the bundle unread, so they must come from the manifest's folder; sources at least have to
+// compile, and may lie beside it.
 bool leads_outside(const std::string& name) {
   const std::filesystem::path path = std::filesystem::path(name).lexically_normal();
   return path.is_absolute() || (!path.empty() && *path.begin() == "..");
@@ -82,16 +83,9 @@ class ArgumentReader {
     const auto expected = json_field(
         "expected", [&](const JsonValue& v) { return read_numbers(v, argument_.numbers(), argument_.expected); });
     const auto tolerance = json_field("tolerance", [&](const JsonValue& v) { return read_tolerance(v); });
-    const auto order = json_field("order", [&](const JsonValue& v) { return read_order(v); });
-    // An image has an "order" of its own.
-    const bool read =
-        argument_.kind == Kind::image
-            ? reader_.object(at, fields..., optional(reader_.field("truncated", truncated)), optional(fill),
-                             optional(hex), optional(file_field()), optional(expected), optional(tolerance))
-            : reader_.object(at, fields..., optional(reader_.field("truncated", truncated)), optional(fill),
-                             optional(hex), optional(file_field()), optional(expected), optional(tolerance),
-                             optional(order));
-    return read && check_content(at, truncated);
+    return reader_.object(at, fields..., optional(reader_.field("truncated", truncated)), optional(fill), optional(hex),
+                          optional(file_field()), optional(expected), optional(tolerance)) &&
+           check_content(at, truncated);
   }
 
   // ---- Arguments
@@ -122,7 +116,8 @@ class ArgumentReader {
       return reader_.read(v, argument_.offset) &&
              (argument_.offset <= kMaxBufferBytes || reader_.fail(v, "is more than 4 GiB"));
     });
-    return with_content(at, type, count, optional(offset));
+    const auto order = json_field("order", [&](const JsonValue& v) { return read_order(v); });
+    return with_content(at, type, count, optional(offset), optional(order));
   }
 
   bool read_image(const JsonValue& at) {

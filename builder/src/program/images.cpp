@@ -25,6 +25,10 @@ void Image::region(std::size_t (&extents)[3]) const {
 
 const ImageShape* image_shape(const std::string& name) { return find(kShapes, name); }
 
+const ImageShape* image_shape_of(const std::string& type) {
+  return type.size() > 7 ? image_shape(type.substr(5, type.size() - 7)) : nullptr;
+}
+
 bool set_format(const std::string& order, const std::string& type, Image& image) {
   const Order* const channels = find(kOrders, order);
   const Channel* const channel = find(kChannels, type);

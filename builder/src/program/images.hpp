@@ -27,6 +27,9 @@ struct Image {
 const ImageShape* image_shape(const std::string& name);
 extern const char* const kImageShapes;  // for messages
 
+// That of a type, "image2d_array_t"; null for one of no shape that is known.
+const ImageShape* image_shape_of(const std::string& type);
+
 // Sets format and pixel. False when one of the names is unknown.
 bool set_format(const std::string& order, const std::string& type, Image& image);
 

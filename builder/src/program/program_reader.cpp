@@ -67,6 +67,10 @@ class ProgramReader {
   }
 
  private:
+  std::string path_of(const std::string& name) const {
+    return (fs::path(folders_.directory) / name).lexically_normal().string();
+  }
+
   // ---- Fields
 
   template <typename... Reads>
@@ -111,7 +115,7 @@ class ProgramReader {
 
   bool read_file(const JsonValue& at, std::string& content, std::string& file) {
     if (!reader_.read(at, file)) return false;
-    const std::string path = (fs::path(folders_.directory) / file).lexically_normal().string();
+    const std::string path = path_of(file);
     Result<std::string> text = read_text_file(path, kMostTextBytes);
     if (text) content = std::move(*text);
     text ? program_.files.push_back(path) : fail(text.status());
@@ -129,9 +133,7 @@ class ProgramReader {
         program_.launches.push_back({cache::Role::kernel, kernel.name, {size[0], size[1], size[2]}, 1, 1});
       }
     }
-    for (const std::string& name : files.names()) {
-      program_.files.push_back((fs::path(folders_.directory) / name).lexically_normal().string());
-    }
+    for (const std::string& name : files.names()) program_.files.push_back(path_of(name));
     program_.trial = trial_text(at.json, files, kMostTrialBytes, program_.remark);
     return program_.trial.size() <= kMostTrialBytes ||
            reader_.fail(at, "the trials take " + std::to_string(program_.trial.size()) +
@@ -206,16 +208,13 @@ class ProgramReader {
     for (const ProgramText::Header& header : stated.text.headers) {
       places.headers[includes::plain_name(header.name)] = header.text;
     }
-    std::string source;
-    for (const std::string& each : stated.text.sources) source += each;
-    Result<FlatSource> made = flatten(stated.file.empty() ? program_.source.name : stated.file, source, places);
+    const std::string& name = stated.file.empty() ? program_.source.name : stated.file;
+    Result<FlatSource> made = flatten(name, joined_sources(stated.text), places);
     if (!made) return made.status();
     const std::string definitions = definitions_as_text(options->definitions);
     if (!definitions.empty()) text.options = options->rest;
     text.sources = {definitions + made->text};
-    for (const std::string& file : made->files) {
-      program_.files.push_back((fs::path(folders_.directory) / file).lexically_normal().string());
-    }
+    for (const std::string& file : made->files) program_.files.push_back(path_of(file));
     return text;
   }
 

@@ -34,7 +34,7 @@ struct FoundKernel {
 
 // ---- By the driver
 
-// Empty when the source does not build.
+// Empty when the source does not build, or the driver does not tell what its kernels take.
 std::vector<FoundKernel> built_kernels(const Device& device, const std::string& text, const std::string& options) {
   std::vector<FoundKernel> kernels;
   const Result<Session> session = Session::open(device);
@@ -52,8 +52,8 @@ std::vector<FoundKernel> built_kernels(const Device& device, const std::string& 
     found.name = kernel.getInfo<CL_KERNEL_FUNCTION_NAME>().c_str();
     const auto size = kernel.getWorkGroupInfo<CL_KERNEL_COMPILE_WORK_GROUP_SIZE>(id);
     for (std::size_t d = 0; d < 3; ++d) found.required[d] = static_cast<std::uint32_t>(size[d]);
+    if (!tells_parameters(kernel())) return {};
     found.parameters = parameters_of(kernel());
-    if (found.parameters.size() != kernel.getInfo<CL_KERNEL_NUM_ARGS>()) return {};  // the driver does not tell
   }
   std::sort(kernels.begin(), kernels.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
   return kernels;
@@ -121,8 +121,8 @@ Json argument_of(const Parameter& parameter) {
     case Kind::sampler:
       return {{"sampler", {{"normalized", false}, {"addressing", "CLAMP_TO_EDGE"}, {"filter", "NEAREST"}}}};
     case Kind::image: {
-      const std::string name = type.size() > 7 ? type.substr(5, type.size() - 7) : std::string();
-      const ImageShape* const shape = image_shape(name) ? image_shape(name) : image_shape("2d");
+      const ImageShape* const known = image_shape_of(type);
+      const ImageShape* const shape = known ? known : image_shape("2d");
       Json image = {{"image", shape->name}, {"order", "RGBA"}, {"type", "FLOAT"}, {"width", kExtent}};
       if (shape->dimensions > 1) image["height"] = kExtent;
       if (shape->dimensions > 2) image["depth"] = kExtent;

@@ -105,6 +105,12 @@ Result<std::vector<Program>> read_programs(const std::string& path) {
   return parse_programs(*text, input_name(path), directory.empty() ? "." : directory);
 }
 
+std::string joined_sources(const ProgramText& text) {
+  std::string joined;
+  for (const std::string& source : text.sources) joined += source;
+  return joined;
+}
+
 std::string violation(const Program& program, const kernels::DeviceLimits& limits) {
   for (const cache::Launch& launch : program.launches) {
     const Extents3 size = {launch.local[0], launch.local[1], launch.local[2]};

@@ -1,6 +1,7 @@
 #include "program/signature.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #define CL_HPP_TARGET_OPENCL_VERSION 120
 #define CL_HPP_MINIMUM_OPENCL_VERSION 120
@@ -53,13 +54,12 @@ std::string count_text(const cl::Kernel& kernel, cl_uint count) {
   return std::to_string(count) + (count == 1 ? " argument" : " arguments") + text + (text.empty() ? "" : ")");
 }
 
-// Null: not known.
-const std::uint64_t* size_of(const std::string& type, const TypeSizes& sizes, std::uint64_t& number) {
+// Nothing: not known.
+std::optional<std::uint64_t> size_of(const std::string& type, const TypeSizes& sizes) {
   const ElementType element = element_type(type);
-  if (element.number) number = element.bytes();
-  if (element.number) return &number;
+  if (element.number) return element.bytes();
   const auto found = sizes.find(type);
-  return found == sizes.end() ? nullptr : &found->second;
+  return found == sizes.end() ? std::nullopt : std::optional(found->second);
 }
 
 // True for local memory and values that are set by the same call as a buffer that is NULL: a recording of a program
@@ -79,15 +79,14 @@ std::string misfit(const Parameter& parameter, const TrialArgument& given, const
   }
   const std::string& type = parameter.type;
   if (kind == Kind::image) {
-    const std::string shape = type.size() > 7 ? type.substr(5, type.size() - 7) : std::string();
-    const bool differs = image_shape(shape) && image_shape(shape) != given.image.shape;
+    const ImageShape* const shape = image_shape_of(type);
+    const bool differs = shape && shape != given.image.shape;
     return differs ? std::string("is given a ") + given.image.shape->name + " image" : std::string();
   }
   if (kind != Kind::value) return {};
   const bool is_other = given.element.width == 1 && number_type(given.type) && number_type(type) && given.type != type;
   if (is_other) return "is " + type + ", and the trial gives " + given.type;
-  std::uint64_t number = 0;
-  const std::uint64_t* const bytes = size_of(type, sizes, number);
+  const std::optional<std::uint64_t> bytes = size_of(type, sizes);
   if (!bytes || *bytes == given.size()) return {};
   return "has " + std::to_string(*bytes) + " bytes, and the trial gives " + std::to_string(given.size()) + " (" +
          given.type + ")";

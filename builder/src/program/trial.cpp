@@ -119,7 +119,7 @@ std::string trial_text(const Json& kernels, const TrialFiles& files, std::size_t
   return text;
 }
 
-std::optional<std::string> without_cut_trials(const std::string& trial, const std::string& kernel) {
+std::optional<std::string> without_cut_trials(const std::string& trial, const std::set<std::string>& kernels) {
   Result<Json> json = parse_trial(trial) ? parse_json(trial) : Status(Code::malformed, {});
   if (!json) return std::nullopt;
   const auto is_cut = [](const Json& each) {
@@ -129,7 +129,7 @@ std::optional<std::string> without_cut_trials(const std::string& trial, const st
   };
   bool has_cut = false;
   for (Json& each : json->is_array() ? *json : (*json)["kernels"]) {
-    if (each["name"] != kernel) continue;
+    if (kernels.count(each["name"]) == 0) continue;
     Json rest = Json::array();
     for (const Json& one : each["trials"]) {
       if (!is_cut(one)) rest.push_back(one);
@@ -139,6 +139,15 @@ std::optional<std::string> without_cut_trials(const std::string& trial, const st
   }
   if (!has_cut) return std::nullopt;
   return json->dump();
+}
+
+std::set<std::string> kernels_with_fewer_trials(const std::string& rest, const std::string& trial) {
+  const Result<std::vector<TriedKernel>> fewer = parse_trial(rest), all = parse_trial(trial);
+  std::set<std::string> kernels;
+  for (std::size_t i = 0; fewer && all && i < std::min(fewer->size(), all->size()); ++i) {
+    if ((*fewer)[i].trials.size() < (*all)[i].trials.size()) kernels.insert((*all)[i].name);
+  }
+  return kernels;
 }
 
 Result<std::vector<TriedKernel>> parse_trial(const std::string& trial) {

@@ -11,6 +11,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -94,9 +95,12 @@ bool read_kernels(process::JsonReader& reader, const process::JsonValue& at, Tri
 std::string trial_text(const process::Json& kernels, const TrialFiles& files, std::size_t most_bytes,
                        std::string& remark);
 
-// Such a text without the kernel's trials of which a recording kept only the beginning of some content; nullopt: the
-// kernel has none.
-std::optional<std::string> without_cut_trials(const std::string& trial, const std::string& kernel);
+// Such a text without those trials of the kernels of which a recording kept only the beginning of some content;
+// nullopt: they have none.
+std::optional<std::string> without_cut_trials(const std::string& trial, const std::set<std::string>& kernels);
+
+// The kernels of which `trial` has more trials than `rest`. Empty when one of the texts cannot be read, too.
+std::set<std::string> kernels_with_fewer_trials(const std::string& rest, const std::string& trial);
 
 // The kernels of such a text. Fails with malformed.
 Result<std::vector<TriedKernel>> parse_trial(const std::string& trial);

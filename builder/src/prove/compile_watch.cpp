@@ -28,12 +28,16 @@ constexpr double kOverheadLimitUs = 5000;
 // Some drivers write their caches in the background.
 constexpr std::chrono::milliseconds kLateWrite{500};
 
-// "gemm 8-8-1-goffs0" of .../gemm/8-8-1-goffs0/gemm.so.
-std::string function_of(const std::filesystem::path& file) {
-  return file.stem().string() + " " + file.parent_path().filename().string();
-}
+constexpr const char* kByFiles = "files in the driver's cache";
+constexpr const char* kByLibraries = "libraries";
+constexpr const char* kByChildren = "child processes";
 
 }  // namespace
+
+std::string function_of(const std::string& file) {
+  const std::filesystem::path path(file);
+  return path.stem().string() + " " + path.parent_path().filename().string();
+}
 
 std::string cache_directory(const Target& target) {
   for (const auto& [name, value] : builder_platform_of(target).caches) {
@@ -71,6 +75,7 @@ void CompileWatch::loaded(double wall_us, std::size_t kernels, std::size_t funct
     control_.files = unpacked > 0;
     if (functions > 0 && unpacked > functions) {
       compiled_ = "loading compiled " + std::to_string(unpacked - functions) + " functions";
+      sign_ = kByFiles;
     }
     known_.files = now.files;
   }
@@ -107,9 +112,10 @@ Verdict CompileWatch::verdict() {
   if (late) std::this_thread::sleep_for(kLateWrite);
   look("a later launch");
   const char* sign = control_.in_process ? "processor time" : "time on the clock, for want of a better sign";
-  if (control_.children) sign = "child processes";
-  if (!control_.libraries.empty()) sign = "libraries";
-  if (control_.files) sign = "files in the driver's cache";
+  if (control_.children) sign = kByChildren;
+  if (!control_.libraries.empty()) sign = kByLibraries;
+  if (control_.files) sign = kByFiles;
+  if (sign_) sign = sign_;
   const bool by_sign = has_signs() || !compiled_.empty();
   return {by_sign ? compiled_ : overrun_, sign, !by_sign};
 }
@@ -123,10 +129,13 @@ void CompileWatch::look(const std::string& what) {
   if (control_.files && !files.empty()) {
     compiled_ = what + (extension_.empty() ? " wrote into the driver's cache, as a compilation does"
                                            : " compiled the function " + function_of(files.front()));
+    sign_ = kByFiles;
   } else if (library != fresh.libraries.end()) {
     compiled_ = what + " loaded " + *library + ", as a compilation does";
+    sign_ = kByLibraries;
   } else if (control_.children && fresh.has_children()) {
     compiled_ = what + " started a process, as a compilation does";
+    sign_ = kByChildren;
   }
 }
 

@@ -1,8 +1,8 @@
 // Tells whether the driver compiles while a program is loaded and launched for the first time.
 //
-// By the signs that this driver's compilations are known to leave (Control), in this order: files in its cache
-// directory, libraries, child processes. Where it leaves none of them, by times, which are compared: the cheapest
-// compilation seen on any driver is longer than all that the limits leave room for. A driver that unpacks programs into
+// By any of the signs that this driver's compilations are known to leave (Control): files in its cache directory,
+// libraries, child processes. Where it leaves none of them, by times, which are compared: the cheapest compilation seen
+// on any driver is longer than all that the limits leave room for. A driver that unpacks programs into
 // its cache directory, as PoCL does, shows by that that it keeps functions there.
 #pragma once
 
@@ -62,7 +62,8 @@ class CompileWatch {
   double start_us_ = 0;  // of processor time
   Signs known_;          // what there was before, or a load unpacked
   std::string compiled_;
-  double overrun_us_ = 0;  // of the time that is furthest above its limit
+  const char* sign_ = nullptr;  // of compiled_
+  double overrun_us_ = 0;       // of the time that is furthest above its limit
   std::string overrun_;
 };
 
@@ -72,5 +73,8 @@ std::string cache_directory(const Target& target);
 // The extension of the files that compilations make there, where the driver also unpacks programs; else empty: any
 // file.
 std::string compiled_extension(const Target& target);
+
+// The function of PoCL's in such a file: "gemm 8-8-1-goffs0" of .../gemm/8-8-1-goffs0/gemm.so.
+std::string function_of(const std::string& file);
 
 }  // namespace clbake::builder::prove

@@ -258,9 +258,7 @@ void EntryProof::loaded(const Explanation& explanation) {
   proof.create_us = static_cast<float>(explanation.create_us);
   proof.build_us = static_cast<float>(explanation.build_us);
   proof.kernel_us = static_cast<float>(explanation.kernel_us);
-  std::set<std::string> kernels;
-  for (const cache::Launch& launch : job.variant.launches) kernels.insert(launch.kernel_name);
-  watch.loaded(proof.load_us(), kernels.size(), proof.specialisations.size());
+  watch.loaded(proof.load_us(), launched_kernels(job.variant).size(), proof.specialisations.size());
 }
 
 void EntryProof::checked(double error, double tolerance) {

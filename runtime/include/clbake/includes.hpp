@@ -40,6 +40,9 @@ struct Options {
   std::string rest;                      // these without -D
 };
 
+// Takes the next option off the beginning of `left`: as it is, and without quotes and backslashes. False at the end.
+bool next_option(std::string_view& left, std::string& raw, std::string& plain);
+
 // Blanks separate options unless they are in quotes or behind a backslash. Fails with invalid_argument for options that
 // include files in other ways: -include, -isystem, @file.
 Result<Options> read_options(std::string_view options);

@@ -36,9 +36,10 @@ std::optional<std::string> read_file(const std::string& path) {
   return std::ferror(file.get()) != 0 ? std::nullopt : std::optional<std::string>(std::move(text));
 }
 
+}  // namespace
+
 // ---- Options ----
 
-// The next option, as it is and without quotes; false at the end.
 bool next_option(std::string_view& left, std::string& raw, std::string& plain) {
   constexpr std::string_view separators = " \t\r\v\f\n";
   left.remove_prefix(std::min(left.find_first_not_of(separators), left.size()));
@@ -62,6 +63,8 @@ bool next_option(std::string_view& left, std::string& raw, std::string& plain) {
   left.remove_prefix(i);
   return !raw.empty();
 }
+
+namespace {
 
 bool includes_otherwise(const std::string& option) {
   return option[0] == '@' || option.rfind("-i", 0) == 0 || option.rfind("--include", 0) == 0;

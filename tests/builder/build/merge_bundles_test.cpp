@@ -148,6 +148,32 @@ BOOST_AUTO_TEST_CASE(ProgramsOfOneContentAreJoinedWithTheirLaunches) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(TheOrderOfBundlesDoesNotDecideThatOfLaunches) {
+  Contents first = small_contents();
+  cache::Variant program;
+  program.name = "content-1";
+  program.family = "program";
+  program.precision = no_precision;
+  program.contract = 1;
+  program.content[0] = 1;
+  program.launches = {{cache::Role::kernel, "rows", {64, 1, 1}, 1, 1}, {cache::Role::kernel, "rows", {8, 1, 1}, 1, 1}};
+  first.variants.push_back(program);
+  Contents second = first;
+  second.variants[3].launches.pop_back();
+  Contents third = first;
+  third.variants[3].launches.erase(third.variants[3].launches.begin());
+  const auto sizes = [](const Contents& a, const Contents& b) {
+    std::vector<std::uint32_t> all;
+    for (const cache::Launch& launch : merged(a, b).contents.variants.back().launches) all.push_back(launch.local[0]);
+    return all;
+  };
+  const std::vector<std::uint32_t> expected = {8, 64};
+  for (const Contents& part : {second, third}) {
+    BOOST_TEST(sizes(first, part) == expected, boost::test_tools::per_element());
+    BOOST_TEST(sizes(part, first) == expected, boost::test_tools::per_element());
+  }
+}
+
 BOOST_AUTO_TEST_CASE(LaunchesBeyondTheLimitAreDroppedAndTheOthersCanBeWritten) {
   Contents first = small_contents();
   cache::Variant program;

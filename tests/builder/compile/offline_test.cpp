@@ -173,6 +173,14 @@ BOOST_FIXTURE_TEST_CASE(AProgramsRegistersSufficeForItsLargestWorkGroup, Toolbox
   BOOST_TEST(complaint_about(other) == "clang left out the kernel none");
 }
 
+BOOST_FIXTURE_TEST_CASE(KernelsThatAProgramDoesNotListAreNoted, Toolbox) {
+  add_ptxas(kGoodPtxas);
+  add_clang(program_clang(path("clang"), std::string(kMine) + "}\n.entry other(\n)\n{\n}\n"));
+  const Result<std::vector<cache::Entry>> entries =
+      compile_offline(make_job(target_named("nvidia:sm_90").device.target, mine()));
+  for (const cache::Entry& entry : required(entries)) BOOST_TEST(entry.proof.note == "not listed: kernel other");
+}
+
 BOOST_FIXTURE_TEST_CASE(ARequiredWorkGroupSizeIsInThePtx, Toolbox) {
   add_ptxas(kGoodPtxas);
   add_clang(program_clang(path("clang"), std::string(kMine) + "}\n", "!reqd_work_group_size !3 "));

@@ -172,6 +172,11 @@ BOOST_AUTO_TEST_CASE(AChildProcessIsACompilationWhereCompilationsStartThem) {
   BOOST_TEST(OtherDriver({}).verdict(start_a_child, kNothing).compiled == "");
 }
 
+BOOST_AUTO_TEST_CASE(TheSignThatACompilationLeftIsNamed) {
+  const OtherDriver driver({true, {}, true, true});
+  BOOST_TEST(driver.verdict(start_a_child, kNothing).judged_by == "child processes");
+}
+
 BOOST_AUTO_TEST_CASE(ACompilationThatAlsoLeavesFilesIsJudgedByThem) {
   const OtherDriver driver({true, {kCompiler}, true, true});
   BOOST_TEST(driver.verdict(kNothing, kNothing).judged_by == "files in the driver's cache");

@@ -246,6 +246,9 @@ BOOST_FIXTURE_TEST_CASE(ATrialWhoseContentWasCutMayCrash, Proofs) {
   BOOST_TEST(report.jobs.at(0).remark ==
              "untried: kernel reverse: its recorded content was cut, and it fails with that");
   BOOST_TEST(contents_of(options.output).entries.at(0).proof.proven);
+  const BuildReport again = required(build());
+  BOOST_TEST(again.reused == 1U);
+  BOOST_TEST(again.jobs.at(0).remark == report.jobs.at(0).remark);
 #endif
 }
 
@@ -257,6 +260,17 @@ BOOST_FIXTURE_TEST_CASE(AProgramWithoutTrialsIsBakedAndNotProven, Proofs) {
   BOOST_TEST(!contents_of(options.output).entries.at(0).proof.proven);
   BOOST_TEST(required(build()).reused == 1U);
   BOOST_TEST(required(prove()).left == contents_of(options.output).entries.size());
+}
+
+BOOST_FIXTURE_TEST_CASE(ANewProofStillTellsWhichKernelsAreNotListed, Proofs) {
+  required(bake(R"([{"name": "negate", "work_group_sizes": [[32]], "trials": [{"global": [64], "arguments": [
+                     {"buffer": "int", "count": 64}, {"buffer": "int", "count": 64}]}]}])"));
+  const auto unlisted = [&] {
+    return program::part_of(contents_of(options.output).entries.at(0).proof.note, program::kUnlisted);
+  };
+  BOOST_TEST(unlisted() == "kernel reverse");
+  BOOST_TEST(required(prove(true)).proven > 0U);
+  BOOST_TEST(unlisted() == "kernel reverse");
 }
 
 // The proof compares with what the driver makes of the source now.

@@ -250,6 +250,26 @@ BOOST_AUTO_TEST_CASE(EachKindOfProgramIsBakedOrToldWhyNot) {
   BOOST_TEST(clbake({"check", bundle, "--require", "jit-free"}).status == 0);
 }
 
+BOOST_FIXTURE_TEST_CASE(AProgramWithoutTrialsIsLoadedAndNotProven, Application) {
+  baked_bundle();  // or skipped
+  write("programs.json", R"({"version": 2, "programs": [{"source": "kernels/twice.cl", "options": "-DFACTOR=2",
+                             "kernels": [{"name": "multiply", "work_group_sizes": [[32]], "trials": []}]}]})");
+  const nlohmann::json report = json_of(build({"--json"}));
+  BOOST_TEST(report["not_tried"] == 1);
+  BOOST_TEST(report["not_proven"] == 0);
+  const nlohmann::json proved = json_of(clbake({"prove", bundle, "--device", "0", "--json"}));
+  BOOST_TEST(proved["proven"] == 0);
+  BOOST_TEST(proved["jobs"][0]["outcome"] == "loaded");
+
+  // Without a name it has one of 64 digits, which only programs read whole.
+  const std::string name = json_of(clbake({"inspect", bundle, "--json"}))["entries"][0]["variant"];
+  for (const Arguments& shown : {Arguments{"inspect", bundle, "--entries"}, Arguments{"check", bundle, "--all"}}) {
+    const std::string text = clbake(shown).out;
+    BOOST_TEST(contains(text, name.substr(0, 20)), text);
+    BOOST_TEST(!contains(text, name), text);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(AManifestIsBegunAndBaked) {
   baked_bundle();  // or skipped
   const Directory directory;

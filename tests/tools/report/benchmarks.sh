@@ -56,6 +56,15 @@ JSON
 grep -q '^902,.*,CPU,"A, B",1.0,abc,clbake bench gemm$' "$data/runs.csv"
 grep -q '^902,single,nn,64,64,64,1,,123.5,,,$' "$data/gemm.csv"
 
+# So does a file of bench-programs, whose rows take the place of the program's earlier ones.
+cat > "$scratch/programs.csv" <<CSV
+program,way,ms,ms_min,ms_max,cpu_ms,number,rounds,same_output
+Rodinia: nw,served,45.67,40,50,30,,3,yes
+CSV
+"$script" --add "$scratch/programs.csv" --machine CPU --device D --driver 2 --commit abc --command c "$scratch"
+grep -q '^903,.*,CPU,D,2,abc,c$' "$data/runs.csv"
+grep -q '^903,programs,Rodinia: nw,served by a bundle,46$' "$data/figures.csv"
+
 # Nothing is written of what the tables cannot show.
 cp -r "$data" "$scratch/before"
 # not_added JSON TEXT

@@ -5,6 +5,7 @@
 #include "command/verbs.hpp"
 #include "report/release/release_report.hpp"
 
+#include <clbake/builder/programs.hpp>
 #include <clbake/builder/release/check.hpp>
 
 #include <cstdio>
@@ -101,8 +102,8 @@ void print_text(const Outcome& outcome, const Json& json, bool all) {
   if (all) {
     print_table({"target",
                  "problem",
-                 "program",
-                 "variant",
+                 {"program", "program", name_cell},
+                 {"variant", "variant", name_cell},
                  "origin",
                  {"chosen by", "chosen_by"},
                  {"expected us", "expected_us"},
@@ -176,7 +177,8 @@ std::string junit(const Outcome& outcome) {
     for (std::size_t s = 0; s < outcome.subjects.size(); ++s) {
       const Subject& subject = outcome.subjects[s];
       const Lack lack = outcome.lack(device, s);
-      cases.push_back({(subject.shape ? "" : "program ") + subject.name, name(lack), why(device.served[s], lack)});
+      const std::string shown = subject.shape ? subject.name : "program " + builder::program::shown_name(subject.name);
+      cases.push_back({shown, name(lack), why(device.served[s], lack)});
     }
     text += suite(device.device.name, cases);
   }
@@ -221,7 +223,7 @@ void declare_check_options(Cli& cli) {
                 "what each problem needs, separated by commas: baked, a program of the bundle (the default); native, "
                 "machine code; proven; jit-free; any, where compiling from the bundle's source is enough; of the "
                 "application's own programs: "
-                "tried, each kernel was launched by its proof; listed, the source has no other kernels");
+                "tried, each kernel has a trial at each of its listed sizes; listed, the source has no other kernels");
   add_targets(cli, "; default: all targets with programs except those that await 'clbake prove'");
   cli.add_device(": a device of this machine instead of, or beside, --target");
   cli.add_flag("newer-driver", "as applications that set Options::newer_driver: machine code for older drivers serves");

@@ -3,6 +3,8 @@
 #include "command/verbs.hpp"
 #include "report/bundle_report.hpp"
 
+#include <clbake/builder/programs.hpp>
+
 #include <cstdio>
 #include <map>
 
@@ -70,7 +72,7 @@ Records variants_of(const Bundle& bundle, const std::string& file) {
     const std::string text = dumped(contents);
     char hash[32];
     std::snprintf(hash, sizeof hash, "%016zx", std::hash<std::string>()(text));
-    variants[v.name] = {v.name, v.family + " " + hash, text, "", ""};
+    variants[v.name] = {builder::program::shown_name(v.name), v.family + " " + hash, text, "", ""};
   }
   return variants;
 }
@@ -103,7 +105,8 @@ BundleRecords records_of(const Bundle& bundle, const std::string& file) {
     entry.erase("target");
     entry.erase("stored_bytes");
     all.entries[keys[target] + variant + form] = {
-        names[target] + ": " + variant + (form == "native" ? "" : " (portable)"), text, contents, proof, dumped(entry)};
+        names[target] + ": " + builder::program::shown_name(variant) + (form == "native" ? "" : " (portable)"), text,
+        contents, proof, dumped(entry)};
   }
   return all;
 }

@@ -18,7 +18,7 @@ from conan.tools.system.package_manager import Apt
 class Clbake(ConanFile):
     name = "clbake"
     license = "Apache-2.0"
-    description = "OpenCL GEMM with nothing left to compile at run time"
+    description = "OpenCL with nothing left to compile at run time"
     topics = ("opencl", "gemm", "blas")
     package_type = "library"
     settings = "os", "arch", "compiler", "build_type"

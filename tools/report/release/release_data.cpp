@@ -21,6 +21,8 @@
 // follow.
 #include "report/release/release_report.hpp"
 
+#include <clbake/builder/programs.hpp>
+
 #include "cli/cli.hpp"
 
 #include <algorithm>
@@ -154,7 +156,7 @@ class Changes {
       all_.push_back({device.name, subject.kind, before, after, miss_of(served).message(), 0, {}, 0});
       group = all_.rbegin();
     }
-    if (group->examples.size() < kMostExamples) group->examples.push_back(subject.name);
+    if (group->examples.size() < kMostExamples) group->examples.push_back(builder::program::shown_name(subject.name));
     ++group->count;
     group->weight += subject.weight;
   }
@@ -249,7 +251,9 @@ Json groups_json(const std::vector<CheckedDevice>& devices, const std::vector<Su
     Json targets = Json::array(), examples = Json::array();
     for (const std::size_t d : group.devices) targets.push_back(devices[d].device.name);
     const std::size_t shown = std::min(group.subjects.size(), kMostExamples);
-    for (std::size_t i = 0; i < shown; ++i) examples.push_back(subjects[group.subjects[i]].name);
+    for (std::size_t i = 0; i < shown; ++i) {
+      examples.push_back(builder::program::shown_name(subjects[group.subjects[i]].name));
+    }
     groups.push_back({{"missing", name(group.lack)},
                       {"code", group.code == Code::ok ? Json() : Json(clbake::name(group.code))},
                       {"count", group.count},

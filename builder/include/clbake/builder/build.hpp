@@ -95,8 +95,8 @@ struct BuildReport {
   std::size_t reused = 0;
   std::size_t failed = 0;
   std::size_t not_jit_free = 0;   // variants that were proven
-  std::size_t not_proven = 0;     // variants of offline targets that no device has proven, and ...
-  std::size_t not_tried = 0;      // ... programs that were loaded, but never launched
+  std::size_t not_proven = 0;     // variants of offline targets, which no device has proven
+  std::size_t not_tried = 0;      // programs that were loaded on their device, but never launched
   std::size_t dropped = 0;        // entries of the earlier bundle that are not in the new one
   std::size_t bytes = 0;          // of the bundle
   std::set<std::string> remarks;  // what users have to know of a platform

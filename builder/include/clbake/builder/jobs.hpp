@@ -7,6 +7,7 @@
 #include <clbake/kernels/generator.hpp>
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,9 @@ Result<Job> read_job(const std::string& path);
 // The entries of a bundle, sorted as `encode` sorts them, as jobs: one for each target and variant.
 std::vector<Job> jobs_of(const cache::Contents& contents);
 Result<std::vector<Job>> jobs_of(const Bundle& bundle);
+
+// The names of the kernels that the variant launches.
+std::set<std::string> launched_kernels(const cache::Variant& variant);
 
 // The index of the item, which is added if it is not there.
 template <typename T>

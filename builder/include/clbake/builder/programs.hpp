@@ -32,6 +32,9 @@ Result<std::vector<Program>> read_programs(const std::string& path);
 Result<std::vector<Program>> parse_programs(const std::string& text, const std::string& name,
                                             const std::string& directory);
 
+// The sources as OpenCL joins them.
+std::string joined_sources(const ProgramText& text);
+
 // Why the device cannot run the program: the kernel and its work-group size. Empty when it can, as far as is known
 // before it is compiled.
 std::string violation(const Program& program, const kernels::DeviceLimits& limits);

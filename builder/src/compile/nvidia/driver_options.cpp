@@ -1,41 +1,13 @@
 #include "compile/nvidia/driver_options.hpp"
 
-#include <algorithm>
+#include <clbake/includes.hpp>
+
 #include <cstdlib>
 #include <set>
+#include <string_view>
 
 namespace clbake::builder::compile {
 namespace {
-
-// Words of a command line: blanks separate, quotes hold together, and a backslash takes the next character as it is.
-std::vector<std::string> words_of(const std::string& text) {
-  std::vector<std::string> words;
-  std::string word;
-  bool begun = false;
-  char quote = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    const bool blank = c == ' ' || c == '\t' || c == '\n' || c == '\r';
-    if (blank && !quote) {
-      if (begun) words.push_back(word);
-      word.clear();
-      begun = false;
-      continue;
-    }
-    begun = true;
-    if (c == quote) {
-      quote = 0;
-    } else if (!quote && (c == '"' || c == '\'')) {
-      quote = c;
-    } else if (c == '\\' && quote != '\'' && i + 1 < text.size()) {
-      word += text[++i];
-    } else {
-      word += c;
-    }
-  }
-  if (begun) words.push_back(word);
-  return words;
-}
 
 bool starts_with(const std::string& text, const std::string& prefix) { return text.rfind(prefix, 0) == 0; }
 
@@ -94,14 +66,15 @@ Status take(DriverOptions& options, const std::string& option) {
 
 Result<DriverOptions> driver_options(const std::string& build_options) {
   DriverOptions options;
-  const std::vector<std::string> words = words_of(build_options);
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    std::string word = words[i];
+  std::string_view left = build_options;
+  for (std::string raw, word; includes::next_option(left, raw, word);) {
     const bool define = starts_with(word, "-D");
     const bool folder = starts_with(word, "-I");
     if ((define || folder) && word.size() == 2) {
-      if (++i == words.size()) return {Code::invalid_argument, word + " is the last option: a value is missing"};
-      word += words[i];
+      const std::string option = word;
+      if (!includes::next_option(left, raw, word))
+        return {Code::invalid_argument, option + " is the last option: a value is missing"};
+      word.insert(0, option);
     }
     if (define) options.defines.push_back(word);
     if (define || folder) continue;

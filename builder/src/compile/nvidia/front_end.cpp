@@ -1,6 +1,6 @@
 #include "compile/nvidia/front_end.hpp"
 
-#include <clbake/program_text.hpp>
+#include <clbake/builder/programs.hpp>
 #include "compile/nvidia/driver_options.hpp"
 #include "compile/nvidia/kernel_arguments.hpp"
 #include "compile/nvidia/ptx_edit.hpp"
@@ -41,9 +41,8 @@ Words language(const DriverOptions& options, const std::string& cpu, bool sub_gr
         "int64", "program_scope_global_variables", "read_write_images"}) {
     extensions += std::string(",+__opencl_c_") + feature;
   }
-  // "nvcl", not libclc's "nvidiacl": then clang marks pointer arguments with their address space, as the driver does.
   // -cl-no-stdinc: with the declarations that clang makes up itself, a function of the program hides all of its name.
-  Words words = {"--target=nvptx64--nvcl", "-xcl", "-cl-no-stdinc", "-w", "-O3"};
+  Words words = {kNvidiaTriple, "-xcl", "-cl-no-stdinc", "-w", "-O3"};
   add_inner(words, {"-finclude-default-header", "-target-cpu", cpu, "-disable-llvm-passes"});
   if (options.flush) add_inner(words, {"-fdenormal-fp-math-f32=preserve-sign,preserve-sign"});
   for (const char* feature : {"atomic_scope_all_devices", "atomic_scope_device", "work_group_collective_functions"}) {
@@ -99,10 +98,7 @@ struct Part {
 Words front_end_words(const Part& part, const std::string& cpu, bool sub_groups) {
   Words words = language(part.options, cpu, sub_groups);
   for (const std::string& option : clang_options(part.options)) words.push_back(option);
-  // libclc rounds to nearest even in software, five times as slow; vstore_half does so by an instruction.
-  for (const char* width : {"", "2", "3", "4", "8", "16"}) {
-    words.push_back("-Dvstore_half" + std::string(width) + "_rte=vstore_half" + width);
-  }
+  for (const std::string& option : options_for_halves()) words.push_back(option);
   for (const char* more : {"-include", kPreludeFile, "-ffp-contract=fast", "-emit-llvm"}) words.emplace_back(more);
   words.push_back("-I" + part.file(""));  // where its headers are
   return words;
@@ -141,8 +137,7 @@ Result<Part> write_part(const ToolRoom& room, const ProgramText& text, std::size
   if (!text.il.empty()) return {Code::build_failed, "SPIR-V cannot be compiled offline for NVIDIA's devices"};
   const Result<DriverOptions> options = driver_options(text.options);
   if (!options) return options.status();
-  std::string source;
-  for (const std::string& each : text.sources) source += each;
+  const std::string source = program::joined_sources(text);
   Part part{number, *options, source.find("sub_group") != std::string::npos};
   Status status = room.write(part.file(".cl"), source);
   for (const ProgramText::Header& header : text.headers) {
@@ -171,8 +166,8 @@ Result<std::vector<Part>> write_parts(const ToolRoom& room, const std::string& s
 // 0: the device's fast approximation; 1: an approximation to 2 units in the last place, the driver's default; 2: exact.
 Status compile_to_ptx(const ToolRoom& room, const Tool& clang, const DriverOptions& options, const std::string& cpu) {
   const std::string precision = options.exact ? "2" : options.fast ? "0" : "1";
-  Words words = {"--target=nvptx64--nvcl",         "-O3", "-S", "-w", "-o", kPtxFile, "-xir", kLlvmFile, "-mllvm",
-                 "-nvptx-prec-divf32=" + precision};
+  Words words = {kNvidiaTriple, "-O3",  "-S",      "-w",     "-o",
+                 kPtxFile,      "-xir", kLlvmFile, "-mllvm", "-nvptx-prec-divf32=" + precision};
   add_inner(words, {"-target-cpu", cpu});
   return room.run(clang, words);
 }

@@ -60,19 +60,17 @@ std::string name_of(const std::string& head) {
 
 Status add_launch_bounds(std::string& ptx, const std::vector<KernelArguments>& kernels,
                          const std::vector<cache::Launch>& launches, unsigned registers) {
-  const auto in_ptx = [&](const std::string& name) {
-    const std::vector<PtxKernel> all = kernels_of(ptx);
-    const auto found = std::find_if(all.begin(), all.end(), [&](const PtxKernel& each) { return each.name == name; });
-    return found == all.end() ? std::string::npos : found->body;
-  };
+  const std::vector<PtxKernel> present = kernels_of(ptx);
+  std::set<std::string> names;
+  for (const PtxKernel& kernel : present) names.insert(kernel.name);
   for (const cache::Launch& launch : launches) {
-    if (in_ptx(launch.kernel_name) == std::string::npos) {
-      return {Code::build_failed, "clang left out the kernel " + launch.kernel_name};
-    }
+    if (names.count(launch.kernel_name) > 0) continue;
+    return {Code::build_failed, "clang left out the kernel " + launch.kernel_name};
   }
-  for (const KernelArguments& kernel : kernels) {
-    const std::size_t body = in_ptx(kernel.kernel);
-    if (body != std::string::npos) ptx.insert(body, bounds_of(kernel, launches, registers));
+  for (auto each = present.rbegin(); each != present.rend(); ++each) {  // backwards: places stay
+    const auto kernel = std::find_if(kernels.begin(), kernels.end(),
+                                     [&](const KernelArguments& known) { return known.kernel == each->name; });
+    if (kernel != kernels.end()) ptx.insert(each->body, bounds_of(*kernel, launches, registers));
   }
   return {};
 }

@@ -12,6 +12,7 @@
 
 #include <clbake/builder/compile.hpp>
 #include <clbake/builder/platforms.hpp>
+#include <clbake/builder/programs.hpp>
 #include <clbake/compute_capability.hpp>
 #include <clbake/program_text.hpp>
 #include "compile/nvidia/cubin.hpp"
@@ -22,15 +23,13 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <sstream>
 #include <utility>
 
 namespace clbake::builder::compile {
 namespace {
 
-// "nvcl", not libclc's "nvidiacl": then clang marks pointer arguments with their address space, as NVIDIA's OpenCL
-// compiler does.
-constexpr const char* kTriple = "--target=nvptx64--nvcl";
 constexpr const char* kSource = "kernel.cl";
 constexpr const char* kPtx = "kernel.ptx";
 constexpr const char* kOutput = "kernel";
@@ -114,12 +113,8 @@ Result<std::string> gemm_ptx(const Tool& clang, const Tool& libclc, const cache:
   if (!room) return room.status();
   std::istringstream options(variant.build_options);
   std::vector<std::string> arguments{std::istream_iterator<std::string>(options), {}};
-  // vstore_half itself rounds to nearest even. libclc's vstore_half_rte does so in software, which makes a kernel that
-  // stores 8x8 halves per work-item five times as long.
-  for (const char* width : {"", "2", "4", "8", "16"}) {
-    arguments.push_back("-Dvstore_half" + std::string(width) + "_rte=vstore_half" + width);
-  }
-  const std::string rest[] = {kTriple,
+  for (const std::string& option : options_for_halves()) arguments.push_back(option);
+  const std::string rest[] = {kNvidiaTriple,
                               "-xcl",
                               "-O3",
                               "-S",
@@ -155,6 +150,17 @@ cache::Entry entry_of(cache::Form form, cache::Bytes program, std::vector<cache:
   return entry;
 }
 
+// The part of a note that names the kernels which an application's program does not list; empty when it lists all.
+std::string unlisted_text(const std::string& ptx, const cache::Variant& variant) {
+  if (!variant.is_program()) return {};
+  const std::set<std::string> listed = launched_kernels(variant);
+  std::vector<std::string> unlisted;
+  for (const PtxKernel& kernel : kernels_of(ptx)) {
+    if (listed.count(kernel.name) == 0) unlisted.push_back(kernel.name);
+  }
+  return unlisted.empty() ? std::string() : program::kUnlisted + program::kernels_text(unlisted);
+}
+
 Result<std::vector<cache::Entry>> compile_nvidia(const Job& job) {
   const Status here = required({ptxas_tool()});
   if (!here) return here;
@@ -169,6 +175,7 @@ Result<std::vector<cache::Entry>> compile_nvidia(const Job& job) {
     entries.push_back(entry_of(cache::Form::portable, bytes_of(ptx->text), std::move(ptx->tools)));
   }
   entries.front().newer_driver = true;  // the target names the oldest driver
+  for (cache::Entry& entry : entries) entry.proof.note = unlisted_text(ptx->text, job.variant);
   return entries;
 }
 
@@ -179,9 +186,7 @@ Result<std::string> one_source(const std::string& source) {
   if (!text->il.empty() || !text->parts.empty() || !text->headers.empty()) {
     return {Code::build_failed, "SPIR-V, linked programs and headers cannot be compiled offline for Intel's devices"};
   }
-  std::string joined;
-  for (const std::string& each : text->sources) joined += each;
-  return joined;
+  return program::joined_sources(*text);
 }
 
 // Without SPIR-V: from a binary that carries it as well, the driver rebuilds silently when it rejects the machine code.
@@ -228,7 +233,7 @@ Result<Ptx> clang_ptx(const cache::Source& source, const cache::Variant& variant
   if (!here) return here;
   const Result<ToolRoom> room = ToolRoom::create();
   if (!room) return room.status();
-  const Result<std::string> cpu = nearest(room->ask(clang, {kTriple, "--print-supported-cpus"}), architecture);
+  const Result<std::string> cpu = nearest(room->ask(clang, {kNvidiaTriple, "--print-supported-cpus"}), architecture);
   if (!cpu) return cpu.status();
   Result<std::string> ptx = variant.is_program() ? program_ptx(clang, libclc, source, variant, *cpu)
                                                  : gemm_ptx(clang, libclc, source, variant, *cpu);
@@ -254,7 +259,9 @@ Status compile_offline_job(const std::string& path, const std::string& output) {
   job->entries = std::move(*entries);
   sign(job->entries);
   for (cache::Entry& entry : job->entries) {
-    entry.proof.note = "not proven: compiled for " + job->target.architecture + ", which was not here";
+    std::string& note = entry.proof.note;
+    note.insert(0, note.empty() ? "" : "; ");
+    note.insert(0, "not proven: compiled for " + job->target.architecture + ", which was not here");
   }
   return write_job(output, *job);
 }

@@ -60,6 +60,14 @@ std::string word_behind(const std::string& text, const std::string& prefix) {
 
 }  // namespace
 
+std::vector<std::string> options_for_halves() {
+  std::vector<std::string> options;
+  for (const std::string width : {"", "2", "3", "4", "8", "16"}) {
+    options.push_back("-Dvstore_half" + width + "_rte=vstore_half" + width);
+  }
+  return options;
+}
+
 // The newest first: libclc is bitcode, which an older clang than its own cannot read.
 Tool clang_tool() {
   std::vector<std::string> names;

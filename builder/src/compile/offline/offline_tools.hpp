@@ -20,6 +20,14 @@ std::string name(const cache::Tool& tool);
 // Fails with not_found when one of the tools is not installed; the message names its package.
 Status required(const std::vector<Tool>& tools);
 
+// For clang. "nvcl", not libclc's "nvidiacl": then it marks pointer arguments with their address space, as NVIDIA's
+// OpenCL compiler does.
+inline constexpr const char* kNvidiaTriple = "--target=nvptx64--nvcl";
+
+// For clang: vstore_half in the place of vstore_half_rte. Both round to nearest even, libclc's second in software,
+// which makes a kernel that stores 8x8 halves per work-item five times as long.
+std::vector<std::string> options_for_halves();
+
 constexpr std::chrono::seconds kPatience(20);  // with a tool that only answers a question
 
 // A scratch directory in which tools run.

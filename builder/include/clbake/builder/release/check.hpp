@@ -30,8 +30,8 @@ struct Requirements {
   bool native = false;
   bool proven = false;
   bool jit_free = false;
-  bool tried = false;         // of a program: each of its kernels was launched by the proof
-  bool listed = false;        // of a program: its source has no other kernels
+  bool tried = false;         // of a program: each of its kernels has a trial at each of its listed sizes
+  bool listed = false;        // of a program: its source has no other kernels, as far as is known
   bool newer_driver = false;  // as Options::newer_driver of the application
 };
 

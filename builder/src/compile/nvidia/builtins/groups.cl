@@ -1,13 +1,11 @@
 // Functions of sub-groups, which are NVIDIA's warps, and of work-groups.
 
-FUNCTION uint items(void) { return get_local_size(0) * get_local_size(1) * get_local_size(2); }
-
-FUNCTION uint get_max_sub_group_size(void) { return min(items(), 32u); }
-FUNCTION uint get_num_sub_groups(void) { return (items() + 31) / 32; }
+FUNCTION uint get_max_sub_group_size(void) { return min((uint)items_of_group(), 32u); }
+FUNCTION uint get_num_sub_groups(void) { return ((uint)items_of_group() + 31) / 32; }
 FUNCTION uint get_enqueued_num_sub_groups(void) { return get_num_sub_groups(); }
 FUNCTION uint get_sub_group_id(void) { return (uint)get_local_linear_id() / 32; }
 FUNCTION uint get_sub_group_local_id(void) { return (uint)get_local_linear_id() % 32; }
-FUNCTION uint get_sub_group_size(void) { return min(items() - get_sub_group_id() * 32, 32u); }
+FUNCTION uint get_sub_group_size(void) { return min((uint)items_of_group() - get_sub_group_id() * 32, 32u); }
 
 FUNCTION void sub_group_barrier(cl_mem_fence_flags flags, memory_scope scope) {
   __asm__ volatile("bar.warp.sync -1;" ::: "memory");

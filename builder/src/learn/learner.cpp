@@ -58,7 +58,7 @@ Result<std::string> Student::learn(const Request& request) const {
   const Result<Bundle> known = overlay_.find(key);
   const Result<Lesson> lesson = lesson_of(request, known ? &*known : nullptr);
   if (lesson.status().code() == Code::no_entry) return std::string();
-  if (!lesson) return content_name(request.digest).substr(0, 24) + ": not learned: " + lesson.status().message();
+  if (!lesson) return program::shown_name(content_name(request.digest)) + ": not learned: " + lesson.status().message();
   if (has_given_up(key, lesson->attempt)) return std::string();
   const Result<Job> proven = teach(*lesson);
   const Status learned = proven ? keep(*lesson, *proven) : proven.status();

@@ -1,13 +1,13 @@
 // A program to learn: what its requests and an earlier entry of the overlay say of it.
 #pragma once
 
+#include <clbake/builder/programs.hpp>
 #include <clbake/overlay_directory.hpp>
 #include <clbake/program_text.hpp>
 
 #include "learn/functions.hpp"
 #include "learn/inbox.hpp"
 
-#include <set>
 #include <string>
 
 namespace clbake::builder::learn {
@@ -18,8 +18,7 @@ struct Lesson {
   Functions wanted;           // PoCL: of the launches with a local size
   std::uint64_t attempt = 0;  // names what is tried: these launches, by this version of clbake
 
-  // The digest's beginning, for the log.
-  std::string name() const { return content_name(request.digest).substr(0, 24); }
+  std::string name() const { return program::shown_name(content_name(request.digest)); }  // for the log
 };
 
 // The file by which compile-learned tells the others which signs its compilation gave. `job`: its output.
@@ -30,9 +29,6 @@ inline constexpr const char* kSlowLoad = "loading takes as long as compiling: ";
 
 // True for drivers whose programs hold functions for launches, which can be read.
 bool keeps_functions(const cache::Target& target);
-
-// The kernels that were launched with a local size.
-std::set<std::string> launched_kernels(const cache::Variant& variant);
 
 // `known`: the overlay's entry of the program; null if it has none. Changes the working directory to the request's.
 // Fails with no_entry when there is nothing new in the request, or with malformed or not_found when the program is not

@@ -56,12 +56,6 @@ std::string control_beside(const std::string& job) {
 
 bool keeps_functions(const cache::Target& target) { return platform_of(target).binaries == Binaries::functions; }
 
-std::set<std::string> launched_kernels(const cache::Variant& variant) {
-  std::set<std::string> kernels;
-  for (const cache::Launch& launch : variant.launches) kernels.insert(launch.kernel_name);
-  return kernels;
-}
-
 Result<Lesson> lesson_of(const Request& request, const Bundle* known) {
   Lesson lesson;
   lesson.request = request;
