@@ -16,7 +16,7 @@
 #include <clbake/program_text.hpp>
 #include "learn/functions.hpp"
 #include "learn/inbox.hpp"
-#include "learn/lesson.hpp"
+#include "learn/program_to_learn.hpp"
 #include "process/line_channel.hpp"
 #include "prove/proofs.hpp"
 #include "prove/signs.hpp"

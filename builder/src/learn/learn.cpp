@@ -3,8 +3,8 @@
 #include <clbake/overlay_directory.hpp>
 
 #include "learn/inbox.hpp"
-#include "learn/student.hpp"
-#include "learn/turn.hpp"
+#include "learn/learner.hpp"
+#include "learn/work_lock.hpp"
 
 #include <fcntl.h>
 #include <sys/syscall.h>
@@ -45,11 +45,11 @@ void lower_priority() {
 }
 
 Status work(const Settings& settings, const Overlay& overlay, Inbox& inbox, const Log& log) {
-  const Result<Turn> turn = Turn::wait(settings.overlay.directory);
-  if (!turn) return turn.status();
-  const Student student(settings, overlay, turn->directory());
+  const Result<WorkLock> lock = WorkLock::take(settings.overlay.directory);
+  if (!lock) return lock.status();
+  const Learner learner(settings, overlay, lock->directory());
   for (std::optional<Request> request = inbox.next(); request; request = inbox.next()) {
-    const Result<std::string> line = student.learn(*request);
+    const Result<std::string> line = learner.learn(*request);
     if (!line) return line.status();
     if (!line->empty()) log(*line);
     inbox.drain();

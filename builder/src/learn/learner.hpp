@@ -5,16 +5,16 @@
 #include <clbake/builder/learn.hpp>
 #include <clbake/builder/process.hpp>
 
-#include "learn/lesson.hpp"
+#include "learn/program_to_learn.hpp"
 
 #include <string>
 
 namespace clbake::builder::learn {
 
-class Student {
+class Learner {
  public:
   // `directory`: for the files of the work. All must outlive this.
-  Student(const Settings& settings, const Overlay& overlay, const std::string& directory)
+  Learner(const Settings& settings, const Overlay& overlay, const std::string& directory)
       : settings_(settings), overlay_(overlay), directory_(directory) {}
 
   // Stores the program of the request, unless the overlay has it or a driver failed at it before. A line for the log;
@@ -25,10 +25,10 @@ class Student {
   bool has_given_up(const OverlayKey& key, std::uint64_t attempt) const;
   Status mark(const OverlayKey& key, std::uint64_t attempt, Code failure) const;
   // `place`: a directory for the files of this program.
-  Result<Job> teach(const Lesson& lesson) const;
-  Result<Job> compile(const Lesson& lesson, const std::string& place) const;
-  Result<Job> prove(const Lesson& lesson, const Job& compiled, const std::string& place) const;
-  Status keep(const Lesson& lesson, const Job& job) const;
+  Result<Job> compile_and_prove(const ProgramToLearn& program) const;
+  Result<Job> compile(const ProgramToLearn& program, const std::string& place) const;
+  Result<Job> prove(const ProgramToLearn& program, const Job& compiled, const std::string& place) const;
+  Status keep(const ProgramToLearn& program, const Job& job) const;
   Status work(const process::Command& command) const;
 
   const Settings& settings_;

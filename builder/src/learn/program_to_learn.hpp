@@ -12,7 +12,7 @@
 
 namespace clbake::builder::learn {
 
-struct Lesson {
+struct ProgramToLearn {
   Request request;            // with the text, and with the launches that an earlier entry has functions for
   ProgramText whole;          // the program with nothing left to look for
   Functions wanted;           // PoCL: of the launches with a local size
@@ -33,6 +33,6 @@ bool keeps_functions(const cache::Target& target);
 // `known`: the overlay's entry of the program; null if it has none. Changes the working directory to the request's.
 // Fails with no_entry when there is nothing new in the request, or with malformed or not_found when the program is not
 // what its digest says: a file that it includes has changed.
-Result<Lesson> lesson_of(const Request& request, const Bundle* known);
+Result<ProgramToLearn> program_to_learn(const Request& request, const Bundle* known);
 
 }  // namespace clbake::builder::learn

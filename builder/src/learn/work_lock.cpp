@@ -1,4 +1,4 @@
-#include "learn/turn.hpp"
+#include "learn/work_lock.hpp"
 
 #include <clbake/overlay_directory.hpp>
 
@@ -14,10 +14,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kFile = "turn";
+constexpr const char* kFile = "lock";
 
-// Byte 0 of the file is the turn, the others are places to wait. The locks belong to the open file: they go with it.
-int lock(int file, off_t byte, bool wait) {
+// Byte 0 of the file is the lock, the others are places to wait. They belong to the open file: they go with it.
+int lock_byte(int file, off_t byte, bool wait) {
   struct flock region = {};
   region.l_type = F_WRLCK;
   region.l_whence = SEEK_SET;
@@ -30,13 +30,13 @@ int lock(int file, off_t byte, bool wait) {
   return result == 0 ? 0 : errno;
 }
 
-Status take_turn(int file) {
+Status take_lock(int file) {
   int error = EAGAIN;
-  for (int place = 1; (error == EAGAIN || error == EACCES) && place <= Turn::kMostWaiting; ++place) {
-    error = lock(file, place, false);
+  for (int place = 1; (error == EAGAIN || error == EACCES) && place <= WorkLock::kMostWaiting; ++place) {
+    error = lock_byte(file, place, false);
   }
   if (error == EAGAIN || error == EACCES) return {Code::cancelled, "enough learners wait for their turn"};
-  if (error == 0) error = lock(file, 0, true);
+  if (error == 0) error = lock_byte(file, 0, true);
   return error == 0 ? Status() : Status(Code::io, std::string("cannot be locked: ") + std::strerror(error));
 }
 
@@ -50,22 +50,23 @@ void remove_leftovers(const std::string& directory) {
 
 }  // namespace
 
-Result<Turn> Turn::wait(const std::string& overlay) {
+Result<WorkLock> WorkLock::take(const std::string& overlay) {
   std::string path = overlay + "/learning";
   const Result<PrivateDirectory> directory = PrivateDirectory::open(path, true);
   if (!directory) return directory.status();
   const int file = openat(directory->descriptor(), kFile, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (file < 0) return {Code::io, path + ": cannot be written: " + std::strerror(errno)};
-  Turn turn(std::move(path), file);
-  const Status taken = take_turn(file);
-  if (!taken) return taken.within(turn.directory());
-  remove_leftovers(turn.directory());
-  return turn;
+  WorkLock lock(std::move(path), file);
+  const Status taken = take_lock(file);
+  if (!taken) return taken.within(lock.directory());
+  remove_leftovers(lock.directory());
+  return lock;
 }
 
-Turn::Turn(Turn&& other) noexcept : directory_(std::move(other.directory_)), file_(std::exchange(other.file_, -1)) {}
+WorkLock::WorkLock(WorkLock&& other) noexcept
+    : directory_(std::move(other.directory_)), file_(std::exchange(other.file_, -1)) {}
 
-Turn::~Turn() {
+WorkLock::~WorkLock() {
   if (file_ >= 0) close(file_);
 }
 

@@ -1,4 +1,4 @@
-// Turns of learners: of all that share an overlay one works, and a few wait.
+// One learner at a time: of all that share an overlay one works, and a few wait.
 #pragma once
 
 #include <clbake/status.hpp>
@@ -8,22 +8,22 @@
 namespace clbake::builder::learn {
 
 // The right to work in a directory inside the overlay, until the object or its process ends, however that ends.
-class Turn {
+class WorkLock {
  public:
   static constexpr int kMostWaiting = 8;  // with the one that works
 
-  // Waits for it; nobody but the user can hold it up. Then empties the directory of what a killed learner left there.
-  // Fails with cancelled when kMostWaiting others wait already, or with io. `overlay` exists.
-  static Result<Turn> wait(const std::string& overlay);
+  // Waits for the right; nobody but the user can hold it up. Then empties the directory of what a killed learner left
+  // there. Fails with cancelled when kMostWaiting others wait already, or with io. `overlay` exists.
+  static Result<WorkLock> take(const std::string& overlay);
 
-  Turn(Turn&& other) noexcept;
-  Turn& operator=(Turn&&) = delete;
-  ~Turn();
+  WorkLock(WorkLock&& other) noexcept;
+  WorkLock& operator=(WorkLock&&) = delete;
+  ~WorkLock();
 
   const std::string& directory() const { return directory_; }  // for the files of the work
 
  private:
-  Turn(std::string directory, int file) : directory_(std::move(directory)), file_(file) {}
+  WorkLock(std::string directory, int file) : directory_(std::move(directory)), file_(file) {}
   std::string directory_;
   int file_;  // whose locks are held
 };

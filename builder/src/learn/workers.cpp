@@ -10,7 +10,7 @@
 
 #include "learn/functions.hpp"
 #include "learn/inbox.hpp"
-#include "learn/lesson.hpp"
+#include "learn/program_to_learn.hpp"
 #include "process/text_file.hpp"
 #include "prove/compile_watch.hpp"
 
@@ -35,7 +35,7 @@ Result<std::vector<cl::Kernel>> all_kernels(cl_program id) {
 
 std::string name_of(const cl::Kernel& kernel) { return kernel.getInfo<CL_KERNEL_FUNCTION_NAME>().c_str(); }
 
-// Variables or arguments in local memory; true also when the driver does not tell.
+// True for a kernel with variables or arguments in local memory, and when the driver does not tell.
 bool has_local_memory(const cl::Kernel& kernel, const Device& device) {
   cl_int error = CL_SUCCESS;
   cl_ulong bytes = 0;

@@ -1,7 +1,7 @@
 // The learner, from the layer's requests to the overlay's entries, with workers that need no driver.
 #include "build_fixture.hpp"
 #include "learn/layer_end.hpp"
-#include "learn/turn.hpp"
+#include "learn/work_lock.hpp"
 #include "system/temporary_directory.hpp"
 
 #include <clbake/overlay_directory.hpp>
@@ -334,7 +334,7 @@ BOOST_AUTO_TEST_CASE(AKilledLearnerLeavesNothingThatTheNextCannotUse) {
   std::vector<std::string> rest = place.files();
   rest.erase(std::remove_if(rest.begin(), rest.end(), [](const std::string& name) { return is_entry_name(name); }),
              rest.end());
-  BOOST_TEST((rest == std::vector<std::string>{"learning", "learning/turn"}));
+  BOOST_TEST((rest == std::vector<std::string>{"learning", "learning/lock"}));
 }
 
 BOOST_AUTO_TEST_CASE(AFileThatChangedSinceTheBuildIsNotLearned) {
@@ -403,16 +403,16 @@ BOOST_AUTO_TEST_CASE(FewLearnersWait) {
   Place place;
   fs::create_directories(place.path("overlay/learning"));
   fs::permissions(place.path("overlay/learning"), fs::perms::owner_all);
-  const int file = open(place.path("overlay/learning/turn").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  const int file = open(place.path("overlay/learning/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   struct flock places = {};
   places.l_type = F_WRLCK;
   places.l_whence = SEEK_SET;
   places.l_start = 1;
-  places.l_len = learn::Turn::kMostWaiting;
+  places.l_len = learn::WorkLock::kMostWaiting;
   BOOST_REQUIRE(fcntl(file, F_OFD_SETLK, &places) == 0);
-  BOOST_TEST(outcome(learn::Turn::wait(place.path("overlay"))) == "cancelled");
+  BOOST_TEST(outcome(learn::WorkLock::take(place.path("overlay"))) == "cancelled");
   close(file);
-  BOOST_TEST(outcome(learn::Turn::wait(place.path("overlay"))) == "ok");
+  BOOST_TEST(outcome(learn::WorkLock::take(place.path("overlay"))) == "ok");
 }
 
 }  // namespace clbake::builder::test
