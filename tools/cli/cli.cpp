@@ -41,6 +41,13 @@ std::string reason(const std::exception& error, const std::vector<std::string>& 
                                                 : error.what();
 }
 
+// The words before the options and files.
+std::string verb_in(const std::string& synopsis) {
+  std::size_t end = synopsis.size();
+  for (const char* const next : {" [", " -", " F"}) end = std::min(end, synopsis.find(next));
+  return synopsis.substr(0, end);
+}
+
 struct Character {
   std::uint32_t code = 0;
   std::size_t bytes = 0;  // 0: not UTF-8
@@ -149,7 +156,7 @@ std::optional<int> Cli::parse(const std::vector<std::string>& arguments) {
   const bool several = any || synopsis_.find(" FILE... ") != std::string::npos;
   const bool optional = any || synopsis_.find(" [FILE] ") != std::string::npos;
   const bool takes_file = or_device || several || optional || synopsis_.find(" FILE ") != std::string::npos;
-  const std::string verb = synopsis_.substr(0, synopsis_.find_first_of("[F") - 1);
+  const std::string verb = verb_in(synopsis_);
   po::options_description all;
   all.add(options_->declared);
   po::positional_options_description positional;

@@ -10,6 +10,7 @@ namespace clbake::tool {
 namespace {
 
 constexpr double kSecondsBetweenLines = 10;  // show_time without a terminal
+constexpr double kSecondsToEstimate = 2;     // steps of an interrupted build are done at once
 
 std::string duration(double seconds) {
   const auto whole = std::lround(seconds);
@@ -33,7 +34,8 @@ void ProgressBar::show(std::size_t done, std::size_t total, const std::string& l
   if (total == 0) return;
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start_;
   const double share = static_cast<double>(done) / static_cast<double>(total);
-  const std::string left = done == 0 ? "-:--" : duration(elapsed.count() * (1 / share - 1));
+  const bool known = done == total || (done > 0 && elapsed.count() >= kSecondsToEstimate);
+  const std::string left = known ? duration(elapsed.count() * (1 / share - 1)) + " left" : "estimating the time";
   if (!terminal_ && done == 0) return;
   draw(share, std::to_string(done) + "/" + std::to_string(total), left, last);
 }
@@ -43,19 +45,18 @@ void ProgressBar::show_time(double elapsed, double budget, const std::string& la
   next_line_ = elapsed + kSecondsBetweenLines;
   const bool ends = budget > 0;
   draw(ends ? std::min(1.0, elapsed / budget) : 0, duration(elapsed),
-       ends ? duration(std::max(0.0, budget - elapsed)) : "-:--", last);
+       (ends ? duration(std::max(0.0, budget - elapsed)) : "-:--") + " left", last);
 }
 
 void ProgressBar::draw(double share, const std::string& done, const std::string& left, const std::string& last) {
   if (!terminal_) {
-    std::fprintf(stderr, "[%s] %s, %s left\n", done.c_str(), printable(last).c_str(), left.c_str());
+    std::fprintf(stderr, "[%s] %s, %s\n", done.c_str(), printable(last).c_str(), left.c_str());
     return;
   }
   constexpr std::size_t width = 30;
   const auto filled = static_cast<std::size_t>(share * width);
   const std::string bar = std::string(filled, '#') + std::string(width - filled, '.');
-  std::fprintf(stderr, "\r\033[K[%s] %s  %s left  %.60s", bar.c_str(), done.c_str(), left.c_str(),
-               printable(last).c_str());
+  std::fprintf(stderr, "\r\033[K[%s] %s  %s  %.60s", bar.c_str(), done.c_str(), left.c_str(), printable(last).c_str());
   std::fflush(stderr);
   drawn_ = true;
 }

@@ -109,9 +109,11 @@ void declare_build_options(Cli& cli) {
   cli.add_list("profile", "LIST",
                "bake the winners of these profiles of 'clbake tune', separated by commas; default: the shipped profile "
                "for the class of the device");
-  cli.add_value("programs", "FILE",
-                "bake the application's own kernels that this manifest names (builder/BAKING.md); alone, no GEMM is "
-                "baked beside them: that takes --precision, --variant, --profile or --untuned as well");
+  cli.add_value(
+      "programs", "FILE",
+      "bake the application's own kernels that this manifest names (builder/BAKING.md), or the programs.json of "
+      "this folder, as of a recording; alone, no GEMM is baked beside them: that takes --precision, --variant, "
+      "--profile or --untuned as well");
   cli.add_flag("untuned", "bake the default variants instead of a shipped profile's");
   cli.add_flag("force", "use the profiles for other devices than those that they were made for, too");
   cli.add_jobs();

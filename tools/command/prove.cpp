@@ -3,6 +3,7 @@
 #include "cli/progress_bar.hpp"
 #include "command/verbs.hpp"
 
+#include <clbake/added_options.hpp>
 #include <clbake/builder/build.hpp>
 #include <clbake/builder/process.hpp>
 
@@ -48,6 +49,7 @@ int prove(const std::vector<std::string>& arguments) {
   cli.add_timeout("driver after this time; default 180");
   cli.add_json();
   if (const auto status = cli.parse(arguments)) return *status;
+  need(no_added_options());
   builder::build::ProveOptions options;
   options.file = behind_links(cli.file());
   options.worker = builder::process::own_path();

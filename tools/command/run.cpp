@@ -3,6 +3,7 @@
 #include "cli/json.hpp"
 #include "command/verbs.hpp"
 
+#include <clbake/added_options.hpp>
 #include <clbake/builder/gemm_run.hpp>
 
 #include <array>
@@ -60,6 +61,7 @@ Options library_options_from(const Cli& cli) {
   options.newer_driver = cli.has("newer-driver");
   options.record = cli.has("record");
   if (cli.has("overlay")) {
+    need(no_added_options());
     options.overlay = need(open_overlay({cli.text("overlay"), OverlayMode::read_write}), "--overlay");
   }
   return options;

@@ -4,6 +4,7 @@
 #include "command/tune_options.hpp"
 #include "command/verbs.hpp"
 
+#include <clbake/added_options.hpp>
 #include <clbake/builder/times.hpp>
 #include <clbake/builder/tuning_file.hpp>
 
@@ -165,6 +166,7 @@ int tune(const std::vector<std::string>& arguments) {
   if (cli.has("merge")) return tune_merge(cli.list("merge"), output);
   if (cli.has("fit")) return tune_fit(cli.list("fit"), output);
 
+  need(no_added_options());
   const builder::tune::TuneOptions options = tune_options(cli, arguments, output);
   if (!options.fresh && is_complete(output, options)) {
     std::printf("%s: this tuning is complete already; --fresh repeats it\n", output.c_str());

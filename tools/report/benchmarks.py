@@ -5,9 +5,9 @@
     python3 tools/report/benchmarks.py --check    # writes nothing; fails where one differs from the data
     python3 tools/report/benchmarks.py --add gemm.json --machine H100 --commit 1a2b3c4 --command 'clbake bench gemm ...'
 
---add appends what `clbake bench gemm --json` or `bench cold --json` printed, or the rows of `bench-programs --csv`, to the
-data, and then writes. The tables stand in the page between `<!--NAME-->` and `<!--end-->`. Each line of the data begins with the number of its run in
-runs.csv.
+--add appends what `clbake bench gemm --json` or `bench cold --json` printed, or the rows of `bench-programs --csv`, to
+the data, and then writes. The tables stand in the page between `<!--NAME-->` and `<!--end-->`. Each line of the data
+begins with the number of its run in runs.csv.
 """
 import argparse
 import csv
@@ -127,7 +127,8 @@ def add(folder, path, run):
         lines = {table: [[row[column] for column in COLUMNS[table]] for row in added]
                  for table, added in ((name, rows), ("runs", [common]))}
     except (ValueError, KeyError, IndexError, TypeError) as error:
-        raise DataError(f"{path}: is not what 'clbake bench gemm', 'bench cold' or 'bench-programs' printed: {error!r}") from None
+        benchmarks = "'clbake bench gemm', 'bench cold' or 'bench-programs'"
+        raise DataError(f"{path}: is not what {benchmarks} printed: {error!r}") from None
     for row in rows:
         check_names(path, row)
     for table, added in lines.items():

@@ -98,7 +98,9 @@ Result<std::vector<Program>> parse_programs(const std::string& text, const std::
   return programs;
 }
 
-Result<std::vector<Program>> read_programs(const std::string& path) {
+Result<std::vector<Program>> read_programs(const std::string& given) {
+  std::error_code ignored;
+  const std::string path = fs::is_directory(given, ignored) ? (fs::path(given) / "programs.json").string() : given;
   const Result<std::string> text = read_input(path, kMostManifestBytes);
   if (!text) return text.status();
   const std::string directory = fs::path(path).parent_path().string();

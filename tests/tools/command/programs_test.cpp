@@ -172,6 +172,7 @@ BOOST_FIXTURE_TEST_CASE(ProgramsAreChecked, Baked) {
   Outcome checked = clbake({"check", bundle, "--require", "proven"});
   BOOST_TEST(checked.status == 0, checked.out);
   BOOST_TEST(contains(checked.out, "2 programs on 1 target: 2 of 2 are served"), checked.out);
+  BOOST_TEST(contains(checked.out, "as machine code"), checked.out);
   cache::Contents contents = contents_of(bundle);
   contents.entries.erase(contents.entries.begin());  // of "thrice"
   contents.entries[0].proof = {};
@@ -179,6 +180,7 @@ BOOST_FIXTURE_TEST_CASE(ProgramsAreChecked, Baked) {
   checked = clbake({"check", path("less.clbake"), "--require", "proven"});
   BOOST_TEST(checked.status == 3);
   BOOST_TEST(contains(checked.out, "compiled from source (no entry)"), checked.out);
+  BOOST_TEST(contains(checked.out, "not for this target: compiled from source"), checked.out);
   BOOST_TEST(contains(checked.out, "examples  thrice\n"), checked.out);
   BOOST_TEST(contains(checked.out, "why       twice was never proven on a device\n"), checked.out);
   const nlohmann::json less = nlohmann::json::parse(clbake({"check", path("less.clbake"), "--json"}).out);
@@ -196,6 +198,12 @@ BOOST_FIXTURE_TEST_CASE(OnlyWhatIsNewOrChangedIsBaked, Baked) {
   const nlohmann::json changed = json_of(build({"--json"}));
   BOOST_TEST(changed["reused"] == 0);
   BOOST_TEST(changed["baked"] == 2);
+}
+
+BOOST_FIXTURE_TEST_CASE(AFolderStandsForItsManifest, Baked) {
+  const nlohmann::json again =
+      json_of(clbake({"build", "--programs", path("."), "-o", bundle, "--device", "0", "--json"}));
+  BOOST_TEST(again["reused"] == 2);
 }
 
 BOOST_AUTO_TEST_CASE(ABadManifestIsNamedWithItsField) {

@@ -50,6 +50,8 @@ BOOST_AUTO_TEST_CASE(AnOptionThatLooksLikeAPlaceholderIsRefused) {
 BOOST_AUTO_TEST_CASE(OptionsOfTheEnvironmentAreNamedByVerbsThatKeepWhatIsCompiled) {
   const Environment environment = {{"POCL_EXTRA_BUILD_FLAGS", "-DK=7"}};
   for (const Arguments& verb : {Arguments{"build", "-o", "/nowhere/a"},
+                                {"tune", "-o", "/nowhere/a"},
+                                {"prove", "/nowhere/a"},
                                 {"learn", "--overlay", "/nowhere/a"},
                                 {"record", "-o", "/nowhere/a", "--", "true"}}) {
     check_refused(clbake(verb, environment), 1, {"clbake " + verb.front(), "POCL_EXTRA_BUILD_FLAGS is set"});
@@ -83,6 +85,7 @@ BOOST_AUTO_TEST_CASE(AnUnknownOptionIsNamedByEveryVerb) {
     if (verb == Arguments{"bench"}) continue;
     check_refused(clbake(verb + Arguments{"--frob"}), 2, {"clbake " + verb.front(), "--frob"});
   }
+  check_refused(clbake({"record", "--frob", "--", "true"}), 2, {"clbake record: ", "see 'clbake record --help'"});
 }
 
 BOOST_AUTO_TEST_CASE(AnAbbreviatedOptionIsNotGuessed) {

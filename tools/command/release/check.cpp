@@ -16,7 +16,7 @@ namespace {
 
 using namespace builder::release;
 
-constexpr std::size_t kMostTargets = 16;
+constexpr std::size_t kMostTargets = 16, kMostPrograms = 32;
 
 struct Outcome {
   std::string file;
@@ -61,6 +61,7 @@ Json json_of(const Outcome& outcome, bool all) {
       Json row{{"target", device.device.name}};
       row.update(to_json(outcome.subjects[s]));
       row.update(to_json(device.served[s], lack));
+      if (!outcome.subjects[s].shape) row.erase("chosen_by");  // by its name or its content
       rows.push_back(std::move(row));
     }
   }
@@ -98,6 +99,30 @@ std::string examples(const Json& names, std::size_t all) {
   return cell_text(shown) + (all > shown.size() ? " and " + std::to_string(all - shown.size()) + " more" : "");
 }
 
+const char* in_bundle(const Served& served) {
+  if (!served.program) return "no";
+  switch (served.program->origin) {
+    case Origin::native: return "as machine code";
+    case Origin::portable: return "portable, compiled at every load";
+    default: return "not for this target: compiled from source";
+  }
+}
+
+// A row for each of the application's programs on each target.
+void print_programs(const Outcome& outcome) {
+  Json rows = Json::array();
+  for (const CheckedDevice& device : outcome.devices) {
+    for (std::size_t s = 0; s < outcome.subjects.size(); ++s) {
+      const Subject& subject = outcome.subjects[s];
+      if (subject.shape) continue;
+      rows.push_back({{"program", subject.name}, {"in", in_bundle(device.served[s])}, {"target", device.device.name}});
+    }
+  }
+  if (rows.empty()) return;
+  std::printf("\n");
+  print_table({{"program", "program", name_cell}, {"in the bundle", "in"}, "target"}, rows, kMostPrograms);
+}
+
 void print_text(const Outcome& outcome, const Json& json, bool all) {
   if (all) {
     print_table({"target",
@@ -116,6 +141,7 @@ void print_text(const Outcome& outcome, const Json& json, bool all) {
   std::printf("%s: %s on %s: %zu of %zu are served\n", printable(outcome.file).c_str(), subjects.c_str(),
               counted(outcome.devices.size(), "target").c_str(), outcome.pairs() - outcome.missing(), outcome.pairs());
   print_filled_in(outcome);
+  print_programs(outcome);
   if (outcome.devices.size() > 1) {
     std::printf("\n");
     print_table({"served", "missing", {"target", "name"}}, json["targets"], kMostTargets);

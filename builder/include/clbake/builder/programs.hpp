@@ -24,8 +24,9 @@ struct Program {
   std::string failure;             // why it cannot be baked: a file that is missing, an include; else empty
 };
 
-// Reads the manifest, and the files that its programs name, relative to its folder. A program whose files cannot be
-// read has a `failure`. Fails with not_found, io, or malformed; messages begin with the path and name the field.
+// Reads the manifest, or programs.json of a folder, as of a recording, and the files that its programs name, relative
+// to the manifest's folder. A program whose files cannot be read has a `failure`. Fails with not_found, io, or
+// malformed; messages begin with the path and name the field.
 Result<std::vector<Program>> read_programs(const std::string& path);
 
 // The same of a text; messages begin with `name`.
