@@ -20,4 +20,7 @@ inline bool gives_machine_code(const builder::Device& device) {
   return device.target.platform_name != "rusticl" && device.target.platform_name != "Oclgrind";
 }
 
+// True when messages of the driver's compiler have the file and the line that #line gives.
+inline bool keeps_lines(const builder::Device& device) { return gives_machine_code(device); }
+
 }  // namespace clbake::tests

@@ -44,7 +44,7 @@ wait_for_learner() {
 }
 
 [ ${#commands[@]} -eq 8 ] || fail "the page has ${#commands[@]} commands: ${commands[*]}"
-run "${commands[0]}" && says "1 program"                           # record
+run "${commands[0]}" && says "(^|[^0-9])1 program"                           # record
 run "${commands[1]}" && says "1 variant"                           # build
 run "${commands[2]}" && says "own program"                         # inspect
 run "${commands[3]}"                                               # check

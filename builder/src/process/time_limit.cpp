@@ -18,10 +18,10 @@ std::chrono::nanoseconds processor_time(pid_t child) {
 
 }  // namespace
 
-bool TimeLimit::is_over(pid_t child) {
-  const Clock::time_point now = Clock::now();
+bool TimeLimit::is_over(pid_t child) { return is_over(Clock::now(), processor_time(child)); }
+
+bool TimeLimit::is_over(Clock::time_point now, std::chrono::nanoseconds used) {
   if (now - looked_ >= timeout_ / kLooks) {
-    const std::chrono::nanoseconds used = processor_time(child);
     works_ = used - used_ >= (now - looked_) * kLeastPerThousand / 1000;
     used_ = used;
     looked_ = now;

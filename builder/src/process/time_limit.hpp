@@ -10,17 +10,21 @@ namespace clbake::builder::process {
 // much more, up to kMostTimes as much, as it needs for `timeout` of processor time, while it gets some.
 class TimeLimit {
  public:
-  explicit TimeLimit(std::chrono::seconds timeout) : timeout_(timeout) {}
+  using Clock = std::chrono::steady_clock;
+
+  explicit TimeLimit(std::chrono::seconds timeout, Clock::time_point start = Clock::now())
+      : timeout_(timeout), start_(start) {}
 
   // True when the child has had its time. Call it often, at least every quarter of the timeout.
   bool is_over(pid_t child);
+  // `used`: the child's processor time until now.
+  bool is_over(Clock::time_point now, std::chrono::nanoseconds used);
 
  private:
-  using Clock = std::chrono::steady_clock;
   static constexpr int kMostTimes = 8;
 
   std::chrono::nanoseconds timeout_;
-  Clock::time_point start_ = Clock::now();
+  Clock::time_point start_;
   Clock::time_point looked_ = start_;
   std::chrono::nanoseconds used_{0};  // of processor time, then
   bool works_ = false;                // had used some since the time before

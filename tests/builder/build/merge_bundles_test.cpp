@@ -52,6 +52,28 @@ int kept(const Contents& a, const Contents& b) {
   return both.contents.entries[0].program[0];
 }
 
+// A small bundle with one program beside its variants.
+Contents with_program(const std::vector<cache::Launch>& launches) {
+  cache::Variant program;
+  program.name = "content-1";
+  program.family = "program";
+  program.precision = no_precision;
+  program.contract = 1;
+  program.content[0] = 1;
+  program.launches = launches;
+  Contents contents = small_contents();
+  contents.variants.push_back(program);
+  return contents;
+}
+
+cache::Variant program_of(const Contents& contents) {
+  for (const cache::Variant& variant : contents.variants) {
+    if (variant.name == "content-1") return variant;
+  }
+  BOOST_FAIL("no program");
+  return {};
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(ABundleAndItselfAreTheBundle) {
@@ -124,27 +146,17 @@ BOOST_AUTO_TEST_CASE(AVariantThatIsAnotherOneIsLeftOutWithAllThatNeedsIt) {
 
 // As two users' overlays have it: one launched the kernel in work-groups of 64, the other of 8.
 BOOST_AUTO_TEST_CASE(ProgramsOfOneContentAreJoinedWithTheirLaunches) {
-  Contents first = small_contents();
-  cache::Variant program;
-  program.name = "content-1";
-  program.family = "program";
-  program.precision = no_precision;
-  program.contract = 1;
-  program.content[0] = 1;
-  program.launches = {{cache::Role::kernel, "rows", {64, 1, 1}, 1, 1}};
-  first.variants.push_back(program);
+  const Contents first = with_program({{cache::Role::kernel, "rows", {64, 1, 1}, 1, 1}});
   Contents second = first;
   second.variants[3].launches[0].local[0] = 8;
   second.sources[0].text += "// another form of the same";
   second.variants[0] = first.variants[1];
   second.variants[0].name = "another";
   for (const auto& [a, b] : {std::pair(first, second), std::pair(second, first)}) {
-    const MergedBundle both = merged(a, b);
-    const auto joined = std::find_if(both.contents.variants.begin(), both.contents.variants.end(),
-                                     [](const cache::Variant& variant) { return variant.name == "content-1"; });
-    BOOST_REQUIRE((joined != both.contents.variants.end()));
-    BOOST_REQUIRE(joined->launches.size() == 2U);
-    BOOST_TEST(joined->launches[0].local[0] == 8U);
+    const cache::Variant program = program_of(merged(a, b).contents);
+    BOOST_REQUIRE(program.launches.size() == 2U);
+    BOOST_TEST(program.launches[0].local[0] == 8U);
+    BOOST_TEST(program.launches[1].local[0] == 64U);
   }
 }
 
@@ -175,24 +187,14 @@ BOOST_AUTO_TEST_CASE(TheOrderOfBundlesDoesNotDecideThatOfLaunches) {
 }
 
 BOOST_AUTO_TEST_CASE(LaunchesBeyondTheLimitAreDroppedAndTheOthersCanBeWritten) {
-  Contents first = small_contents();
-  cache::Variant program;
-  program.name = "content-1";
-  program.family = "program";
-  program.precision = no_precision;
-  program.contract = 1;
-  program.content[0] = 1;
+  std::vector<cache::Launch> launches;
   for (std::uint32_t i = 0; i < cache::kMaxLaunches; ++i) {
-    program.launches.push_back({cache::Role::kernel, std::string(200, 'k'), {i + 1, 1, 1}, 1, 1});
+    launches.push_back({cache::Role::kernel, std::string(200, 'k'), {i + 1, 1, 1}, 1, 1});
   }
-  first.variants.push_back(program);
+  const Contents first = with_program(launches);
   Contents second = first;
   second.variants[3].launches[0].local[1] = 2;
-  const Contents both = normalized(merged(first, second).contents);
-  const auto joined = std::find_if(both.variants.begin(), both.variants.end(),
-                                   [](const cache::Variant& variant) { return variant.name == "content-1"; });
-  BOOST_REQUIRE((joined != both.variants.end()));
-  BOOST_TEST(joined->launches.size() == cache::kMaxLaunches);
+  BOOST_TEST(program_of(normalized(merged(first, second).contents)).launches.size() == cache::kMaxLaunches);
 }
 
 // As the default variants of two versions of clbake are.

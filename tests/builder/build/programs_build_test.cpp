@@ -67,7 +67,7 @@ BOOST_FIXTURE_TEST_CASE(AChangedSourceOptionOrTrialIsBakedAgain, Programs) {
   BOOST_TEST(report.baked == 1U);
   BOOST_TEST(report.reused == 1U);
   const cache::Contents contents = contents_of(options.output);
-  BOOST_TEST(contents.sources.size() == 4U);  // nothing of the older ones
+  BOOST_TEST(contents.sources.size() == 4U);  // two sources and two trials: nothing of the older ones
   BOOST_TEST(contents.sources[1].text == options.programs[0].source.text);
 }
 

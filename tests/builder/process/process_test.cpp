@@ -123,15 +123,6 @@ BOOST_AUTO_TEST_CASE(ACommandThatWaitsForEverAfterSomeWorkIsKilled) {
   BOOST_TEST(scripts.run("i=0; while [ $i -lt 1000 ]; do i=$((i + 1)); done; exec sleep 300", seconds(1)).timed_out);
 }
 
-// It works and sleeps by turns: it gets a part of a processor, as on a machine that others keep busy.
-BOOST_AUTO_TEST_CASE(ACommandThatGetsLittleProcessorTimeHasLonger) {
-  Scripts scripts;
-  const std::string script =
-      "end=$(($(date +%s) + 4)); while [ $(date +%s) -lt $end ]; do i=0; while [ $i -lt 5000 ]; do i=$((i + 1)); "
-      "done; sleep 0.05; done";
-  BOOST_TEST(scripts.run(script, seconds(2)).ok());
-}
-
 BOOST_AUTO_TEST_CASE(CancellationKillsWhatRunsAndStartsNothingMore) {
   Scripts scripts;
   std::vector<Command> commands = {scripts.command("echo $$ > self; touch started; sleep 300"),

@@ -240,6 +240,8 @@ BOOST_AUTO_TEST_CASE(ArgumentsWithoutContentAreRead) {
 }
 
 BOOST_AUTO_TEST_CASE(SizesOfTrialsJoinThoseOfTheList) {
+  std::string many;
+  for (int i = 1; i <= 17; ++i) many += (i == 1 ? "" : " ") + std::to_string(i) + "x1x1";
   const struct {
     const char* sizes;
     const char* local;   // field of the trial
@@ -252,6 +254,7 @@ BOOST_AUTO_TEST_CASE(SizesOfTrialsJoinThoseOfTheList) {
       {"[[64]]", R"("local": null, )", "64x1x1 NULL", "NULL"},
       {"[]", "", "NULL", "NULL"},
       {"[]", R"("local": [3, 3], )", "3x3x1", "3x3x1"},
+      {"[[1], [2], [3], [4], [5], [6], [7], [8], [9], [10], [11], [12], [13], [14], [15], [16], [17]]", "", many, many},
   };
   const auto joined = [](const std::vector<Extents3>& sizes) {
     std::string text;

@@ -87,6 +87,7 @@ BOOST_AUTO_TEST_CASE(ContentsAgainstTheFormatAreRefused) {
 }
 
 BOOST_AUTO_TEST_CASE(ValuesAtTheLimitsAreWritten) {
+  static_assert(kMaxLaunches == 4096, "as cache/FORMAT.md says");
   Contents contents = small_contents();
   contents.variants[0].split_k = 0;  // only the tail is cut
   contents.entries[0].proof.note.resize(65449);

@@ -31,16 +31,15 @@ struct Way {
 };
 std::ostream& operator<<(std::ostream& out, const Way& way) { return out << way.name; }
 
+ProgramText with_folder(const std::string& folder) { return of({"#include \"factor.h\"\n", kTwice}, "-I " + folder); }
+
 const Way ways[] = {
     {"options", [](const std::string&) { return of({kTwice}, "-D FACTOR=2"); }},
     {"several strings",
      [](const std::string&) {
        return of({"#define FACTOR 2\n", kTwice});
      }},
-    {"a folder",
-     [](const std::string& folder) {
-       return of({"#include \"factor.h\"\n", kTwice}, "-I " + folder);
-     }},
+    {"a folder", with_folder},
     {"a macro in #include",
      [](const std::string& folder) {
        return of({"#include TEXT_OF(FOLDER/factor.h)\n", kTwice},
@@ -121,11 +120,13 @@ BOOST_AUTO_TEST_CASE(StoredTextCompilesWithoutItsFolder) {
   const Folder folder;
   {
     const Library first = folder.library();
-    required(first.program(ways[2].make(folder.path)));
+    required(first.program(with_folder(folder.path)));
     first.finish();
   }
   std::filesystem::remove(folder.file("factor.h"));
+  int stored_files = 0;
   for (const auto& file : std::filesystem::directory_iterator(folder.file("overlay"))) {
+    ++stored_files;
     const Bundle stored = required(Bundle::open(file.path().string()));
     cache::Contents contents = required(stored.decode());
     contents.entries.clear();
@@ -135,4 +136,5 @@ BOOST_AUTO_TEST_CASE(StoredTextCompilesWithoutItsFolder) {
                                                      {required(Bundle::copy_of({bytes.data(), bytes.size()}))}));
     BOOST_TEST(doubles(required(library.program(contents.variants[0].name)).get()));
   }
+  BOOST_TEST(stored_files == 1);
 }

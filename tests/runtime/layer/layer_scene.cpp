@@ -116,7 +116,7 @@ LayerScene::LayerScene(Environment environment, cl_uint entries) {
   std::filesystem::copy_file(CLBAKE_LAYER, copy);
   void* const library = dlopen(copy.c_str(), RTLD_NOW | RTLD_LOCAL);
   BOOST_REQUIRE_MESSAGE(library, dlerror());
-  // One kind for a whole test.
+  // The first scene of a test program decides for all.
   static const cl_icd_dispatch below = fake_table(environment.count("CLBAKE_RECORD") != 0);
   const cl_uint all = sizeof below / sizeof(void*);
   const cl_int error =

@@ -21,6 +21,9 @@ namespace clbake::test {
 
 using Environment = std::map<std::string, std::string>;
 
+inline constexpr const char* kSource = "kernel void mine() {}";
+inline constexpr const char* kOptions = "-DSPLIT_K=2";  // two kernels: clbake_gemm, clbake_reduce
+
 // A program that the fake driver can build: its options decide about its kernels.
 ProgramText text_of(const std::string& source, const std::string& options);
 
@@ -52,6 +55,18 @@ class LayerScene : public Scene {
   tests::TemporaryDirectory directory_;
   const cl_icd_dispatch* table_ = nullptr;
   cl_uint entries_ = 0;
+};
+
+// A scene whose bundle has kSource with kOptions and with "-DSPLIT_K=1" for both devices.
+struct Served {
+  Served()
+      : path(directory.file("app.clbake")),
+        written((write_bundle(path, {text_of(kSource, kOptions), text_of(kSource, "-DSPLIT_K=1")}, {0, 1}), true)),
+        scene({{"CLBAKE_BUNDLE", path}}) {}
+  tests::TemporaryDirectory directory;
+  std::string path;
+  bool written;
+  LayerScene scene;
 };
 
 }  // namespace clbake::test

@@ -1,16 +1,12 @@
 // Learning, as the layer does its part: what the learner is told, and when it is not even started.
 #include "layer/layer_scene.hpp"
+#include "learn/noted.hpp"
 
 #include <clbake/overlay_directory.hpp>
 
 #include <sys/wait.h>
 #include <unistd.h>
-#include <algorithm>
-#include <chrono>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <thread>
 
 using namespace clbake;
 using namespace clbake::test;
@@ -19,43 +15,23 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kSource = "kernel void mine() {}";
-
-// A place for an overlay, and for what the fake learner notes beside it.
-class Place {
+// The overlay's place, with a learner that notes what it gets.
+class Place : public tests::Noted {
  public:
   Environment environment(const char* learn = "on") const {
     return {{"CLBAKE_OVERLAY", overlay()}, {"CLBAKE_LEARN", learn}, {"CLBAKE_LEARNER", CLBAKE_FAKE_LEARNER}};
   }
-  std::string overlay() const { return directory_.file("overlay"); }
-  std::string file(const std::string& name) const { return directory_.file(name); }
-
-  std::vector<std::string> noted(const std::string& prefix) const {
-    std::vector<fs::path> paths;
-    for (const auto& file : fs::directory_iterator(directory_.path)) {
-      const std::string name = file.path().filename();
-      if (name.rfind(prefix, 0) == 0 && name.find('.') == std::string::npos) paths.push_back(file.path());
-    }
-    std::sort(paths.begin(), paths.end());
-    std::vector<std::string> texts;
-    for (const fs::path& path : paths) {
-      std::ifstream file(path);
-      texts.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
-    }
-    return texts;
+  // With a learner that cannot be started: the call that would tell it something logs that (kNotStarted).
+  Environment without_learner(const char* learn = "on") const {
+    Environment changed = environment(learn);
+    changed["CLBAKE_LEARNER"] = "/missing/clbake";
+    return changed;
   }
-
-  // Waits until the learner has noted that many requests.
-  std::vector<std::string> requests(std::size_t count) const {
-    for (int i = 0; i < 6000 && noted("request-").size() < count; ++i) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-    return noted("request-");
-  }
-
- private:
-  tests::TemporaryDirectory directory_;
+  std::string overlay() const { return path("overlay"); }
+  std::vector<std::string> requests(std::size_t count) const { return wait_for("request-", count); }
 };
+
+constexpr const char* kNotStarted = "/missing/clbake: cannot start";
 
 cl_int launch(const LayerScene& scene, cl_kernel kernel, std::size_t local, std::size_t global = 64,
               std::size_t offset = 0) {
@@ -115,11 +91,13 @@ BOOST_AUTO_TEST_CASE(AProgramThatIsNeverLaunchedIsToldForEachDevice) {
 
 BOOST_AUTO_TEST_CASE(AProgramThatDoesNotBuildIsNotTold) {
   const Place place;
-  const LayerScene scene(place.environment());
+  const LayerScene scene(place.without_learner());
   const cl_program program = scene.create(kSource);
   fake::fail(fake::Function::clBuildProgram, 0, CL_BUILD_PROGRAM_FAILURE);
-  BOOST_TEST(scene.cl().clBuildProgram(program, 0, nullptr, "", nullptr, nullptr) == CL_BUILD_PROGRAM_FAILURE);
-  BOOST_TEST(place.noted("start-").empty());
+  for (const cl_int built : {CL_BUILD_PROGRAM_FAILURE, CL_SUCCESS}) {
+    BOOST_TEST(scene.cl().clBuildProgram(program, 0, nullptr, "", nullptr, nullptr) == built);
+    BOOST_TEST(has(scene.log(), kNotStarted) == (built == CL_SUCCESS));
+  }
   scene.cl().clReleaseProgram(program);
 }
 
@@ -156,7 +134,7 @@ BOOST_AUTO_TEST_CASE(ABuildThatFailsLeavesTheOneBefore) {
 
 BOOST_AUTO_TEST_CASE(AForkOfTheProgramTellsNothing) {
   const Place place;
-  const LayerScene scene(place.environment());
+  const LayerScene scene(place.without_learner());
   const pid_t child = fork();
   if (child == 0) {
     launch(scene, scene.kernel(scene.build(kSource, "")), 8);
@@ -165,25 +143,27 @@ BOOST_AUTO_TEST_CASE(AForkOfTheProgramTellsNothing) {
   int status = 1;
   BOOST_REQUIRE(waitpid(child, &status, 0) == child);
   BOOST_TEST(status == 0);
-  BOOST_TEST(place.noted("start-").empty());
+  BOOST_TEST(!has(scene.log(), kNotStarted));
   scene.cl().clReleaseProgram(scene.build(kSource, "", {scene.device}));
-  BOOST_TEST(place.requests(1).size() == 1U);
+  BOOST_TEST(has(scene.log(), kNotStarted));
 }
 
 BOOST_AUTO_TEST_CASE(NothingIsToldOfWhatABundleServes) {
   const Place place;
-  write_bundle(place.file("app.clbake"), {text_of(kSource, "")}, {0, 1});
+  write_bundle(place.path("app.clbake"), {text_of(kSource, "")}, {0, 1});
   Environment environment = place.environment();
-  environment["CLBAKE_BUNDLE"] = place.file("app.clbake");
+  environment["CLBAKE_BUNDLE"] = place.path("app.clbake");
   const LayerScene scene(environment);
   const cl_program served = scene.build(kSource, "");
   const cl_kernel kernel = scene.kernel(served);
   launch(scene, kernel, 8);
-  BOOST_TEST(place.noted("start-").empty());  // a learner would have been started in that call
-  const cl_program compiled = scene.build(kSource, "-DSPLIT_K=2", {scene.device});
+  const cl_program compiled = scene.build("kernel void other() {}", "", {scene.device});
   const cl_kernel other = scene.kernel(compiled);
   launch(scene, other, 8);
-  BOOST_TEST(place.requests(2).size() == 2U);
+  // Requests come in the order of the launches.
+  const std::string behind = "\n" + fs::current_path().string();
+  BOOST_TEST((place.requests(2) ==
+              std::vector<std::string>{"kernel void other() {}" + behind, behind + "\nclbake_gemm 8 1 1"}));
   release(scene, served, kernel);
   release(scene, compiled, other);
 }
@@ -192,16 +172,18 @@ BOOST_AUTO_TEST_CASE(TheOverlayServesWhatWasLearnt) {
   const Place place;
   const LayerScene bare({});
   store(place, bare.device, {});
-  for (const char* learn : {"on", "read-only"}) {
-    const LayerScene scene(place.environment(learn));
+  for (const std::string learn : {"on", "read-only"}) {
+    const LayerScene scene(place.without_learner(learn.c_str()));
     const cl_program program = scene.build(kSource, "", {scene.device});
     const cl_kernel kernel = scene.kernel(program);
     launch(scene, kernel, 8);
     BOOST_TEST(fake::compilations() == 0U);
     BOOST_TEST(has(scene.log(), "is from the overlay"));
+    BOOST_TEST(!has(scene.log(), kNotStarted));
     release(scene, program, kernel);
+    scene.cl().clReleaseProgram(scene.build("kernel void other() {}", ""));
+    BOOST_TEST(has(scene.log(), kNotStarted) == (learn == "on"));
   }
-  BOOST_TEST(place.noted("start-").empty());
 }
 
 BOOST_AUTO_TEST_CASE(ALaunchWithoutMachineCodeIsTold) {

@@ -10,9 +10,6 @@ using namespace clbake::test;
 
 namespace {
 
-constexpr const char* kSource = "kernel void mine() {}";
-constexpr const char* kOptions = "-DSPLIT_K=2";
-
 using Write = void (*)(const std::string& path);
 
 void for_both(const std::string& path) { write_bundle(path, {text_of(kSource, kOptions)}, {0, 1}); }

@@ -38,7 +38,7 @@ std::string receive() {
   return read == info.st_size ? message : std::string();
 }
 
-// One line each: arguments, names of variables (of clbake with their values), open files, the session, the directory.
+// One line each: arguments, names of variables (of clbake with their values), open files, the session, the
 // directory.
 std::string start(int argc, char** argv) {
   std::string lines;

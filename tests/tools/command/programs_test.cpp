@@ -1,6 +1,7 @@
 // `clbake build --programs` and the other verbs on what it makes.
 #include "command.hpp"
 
+#include <algorithm>
 #include <filesystem>
 
 namespace clbake::tool::test {
@@ -35,9 +36,8 @@ struct Application : Directory {
   }
 };
 
-// An application whose programs are baked once for all tests, with what the build said. A loaded machine may keep a
-// proof from finding that nothing was compiled, which would rightly be proven again: the bundle says that all are
-// JIT-free.
+// An application whose programs are baked once for all tests, with what the build said. The bundle says that all are
+// JIT-free: a driver that compiles at every load would have them baked again.
 struct Baked : Application {
   static const nlohmann::json& report() { return files().report; }
 
@@ -60,6 +60,12 @@ struct Baked : Application {
   }
 };
 
+// True when device 0 is PoCL's.
+bool on_pocl() {
+  static const nlohmann::json devices = json_of(clbake({"devices", "--json"}));
+  return devices["devices"][0]["target"]["platform_name"] == "Portable Computing Language";
+}
+
 // Inputs that stand each for a kind of program. `cause`: why it is left out; empty where it is baked.
 struct Case {
   std::string name, source, program, cause;  // program: the fields behind "source"
@@ -81,8 +87,6 @@ std::vector<Case> kinds_of_programs() {
       "typedef struct { float a, b, c; } three;\n"
       "kernel void f(global float* x, three t) { x[get_global_id(0)] *= t.a + t.b + t.c; }\n";
   const std::string includes = "kernel void f(global int* x) { x[get_global_id(0)] = helper(x[get_global_id(0)]); }\n";
-  const std::string seventeen =
-      "[[1], [2], [3], [4], [5], [6], [8], [10], [12], [15], [16], [20], [24], [30], [32], [40], [48]]";
   const auto f = [](const std::string& sizes, const std::string& trials) { return kernel_of("f", sizes, trials); };
   return {
       {"images",
@@ -94,12 +98,9 @@ std::vector<Case> kinds_of_programs() {
                       picture,
                   "[16, 16]")),
        ""},
-      {"null",
-       "kernel void f(global int* x, global const int* y) { x[get_global_id(0)] += y ? y[get_global_id(0)] : 1; }\n",
-       f("[[64]]", trial_of(ints + R"(, {"buffer": null})")), ""},
-      {"null-as-recorded",
-       "kernel void f(global int* x, global const int* y, global const int* z) { x[0] = !y && !z; }\n",
-       f("[[64]]", trial_of(ints + R"(, {"local": 8}, {"bytes": "0000000000000000"})")), ""},
+      {"null",  // as a user writes it, and as it is recorded
+       "kernel void f(global int* x, global int* a, global int* b, global int* c) { x[0] = !a && !b && !c; }\n",
+       f("[[64]]", trial_of(ints + R"(, {"buffer": null}, {"local": 8}, {"bytes": "0000000000000000"})")), ""},
       {"struct", three, f("[[64]]", trial_of(floats + R"(, {"bytes": "0000803f0000004000004040"})")), ""},
       {"struct-size", three, f("[[64]]", trial_of(floats + R"(, {"scalar": "float", "value": 1})")),
        "argument 1 (three t) of the kernel has 12 bytes, and the trial gives 4 (float)"},
@@ -118,17 +119,13 @@ std::vector<Case> kinds_of_programs() {
        ""},
       {"quoted-options", "kernel void f(global int* x) { x[get_global_id(0)] = PLUS(1, 2) + sizeof(NAME); }\n",
        R"("options": "-D 'PLUS(a,b)=((a) + (b))' -DNAME=\\\"abc\\\"", )" + f("[[64]]", trial_of(ints)), ""},
-      {"many-sizes", simple, f(seventeen, trial_of(R"({"buffer": "int", "count": 960})", "[960]")), ""},
       {"vectors", "kernel void f(global int4* x, global half* h) { x[get_global_id(0)] += (int4)vload_half(0, h); }\n",
        f("[[64]]", trial_of(R"({"buffer": "int4", "count": 64}, {"buffer": "half", "count": 4})")), ""},
       {"other-sizes", simple, f("[]", trial_of(ints, "[32]", R"(, "local": [16], "offset": [16])")), ""},
       {"no-multiple", simple, f("[[48]]", trial_of(ints)),
        "the global size 64x1x1 is no multiple of it, which this driver refuses"},
-      {"wrong-kind", three, f("[[64]]", trial_of(R"({"scalar": "float", "value": 1}, )" + floats)),
-       "argument 0 (float* x) of the kernel is a buffer, and the trial gives a value"},
       {"wrong-count", simple, f("[[64]]", trial_of(ints + ", " + ints)),
        "the kernel takes 1 argument (int* x), and the trial gives 2"},
-      {"no-kernel", simple, kernel_of("g", "[[64]]", trial_of(ints)), "CL_INVALID_KERNEL_NAME"},
       {"untried", simple + "kernel void g(global int* x) {}\nkernel void h(global int* x) {}\n",
        R"("kernels": [{"name": "f", "work_group_sizes": [[64]], "trials": [)" + trial_of(ints) +
            R"(]}, {"name": "g", "work_group_sizes": [], "trials": []}])",
@@ -141,6 +138,7 @@ std::vector<Case> kinds_of_programs() {
 BOOST_FIXTURE_TEST_CASE(ProgramsAreBakedShownMergedAndEmbedded, Baked) {
   BOOST_TEST(report()["baked"] == 2);
   BOOST_TEST(report()["failed"] == 0);
+  if (on_pocl()) BOOST_TEST(report()["not_jit_free"] == 0);
   BOOST_TEST(report()["profiles"].empty());
 
   const Outcome text = clbake({"inspect", bundle, "--entries"});
@@ -216,8 +214,6 @@ BOOST_AUTO_TEST_CASE(ABadManifestIsNamedWithItsField) {
 
 BOOST_AUTO_TEST_CASE(EachKindOfProgramIsBakedOrToldWhyNot) {
   baked_bundle();  // or skipped
-  const nlohmann::json devices = json_of(clbake({"devices", "--json"}));
-  if (!contains(devices.dump(), "Portable Computing Language")) return;  // messages differ where drivers tell less
   const Directory directory;
   std::filesystem::create_directory(directory.path("inc"));
   directory.write("inc/helper.h", std::string("int helper(int v) { return v + 1; }\n"));
@@ -233,16 +229,16 @@ BOOST_AUTO_TEST_CASE(EachKindOfProgramIsBakedOrToldWhyNot) {
       clbake({"build", "--device", "0", "--programs", directory.path("programs.json"), "-o", bundle, "--json"});
   const nlohmann::json report = nlohmann::json::parse(built.out);
   for (const Case& one : kinds_of_programs()) {
-    for (const nlohmann::json& job : report["jobs"]) {
-      if (job["variant"] != one.name) continue;
-      const nlohmann::json why = job.value("cause", nlohmann::json());
-      const std::string cause = why.is_string() ? why.get<std::string>() : std::string();
-      BOOST_TEST(cause.empty() == one.cause.empty(), one.name + ": " + cause);
-      BOOST_TEST(contains(cause, one.cause), one.name + ": " + cause);
-    }
+    const auto job = std::find_if(report["jobs"].begin(), report["jobs"].end(),
+                                  [&](const nlohmann::json& each) { return each["variant"] == one.name; });
+    BOOST_REQUIRE_MESSAGE(job != report["jobs"].end(), one.name << " has no job");
+    const nlohmann::json why = job->value("cause", nlohmann::json());
+    const std::string cause = why.is_string() ? why.get<std::string>() : std::string();
+    BOOST_TEST(cause.empty() == one.cause.empty(), one.name + ": " + cause);
+    if (on_pocl()) BOOST_TEST(contains(cause, one.cause), one.name + ": " + cause);  // others tell less
   }
   BOOST_TEST(report["jobs"].size() == kinds_of_programs().size());
-  BOOST_TEST(report["not_jit_free"] == 0, report["remarks"].dump());
+  if (on_pocl()) BOOST_TEST(report["not_jit_free"] == 0, report["remarks"].dump());
 
   BOOST_TEST(contains(report["remarks"].dump(), "untried: kernel g"), report["remarks"].dump());
   BOOST_TEST(contains(report["remarks"].dump(), "not listed, and so not tried: kernel h"), report["remarks"].dump());
@@ -255,7 +251,7 @@ BOOST_AUTO_TEST_CASE(EachKindOfProgramIsBakedOrToldWhyNot) {
   BOOST_TEST(contains(tried.out, "why       untried: no trial launches kernel g\n"), tried.out);
   const Outcome listed = clbake({"check", bundle, "--require", "listed"});
   BOOST_TEST(contains(listed.out, "why       untried: the manifest does not list kernel h\n"), listed.out);
-  BOOST_TEST(clbake({"check", bundle, "--require", "jit-free"}).status == 0);
+  if (on_pocl()) BOOST_TEST(clbake({"check", bundle, "--require", "jit-free"}).status == 0);
 }
 
 BOOST_FIXTURE_TEST_CASE(AProgramWithoutTrialsIsLoadedAndNotProven, Application) {

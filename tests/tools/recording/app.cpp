@@ -72,10 +72,11 @@ struct App {
     return clCreateImage(context, flags, &format, &description, pixels, nullptr);
   }
 
-  void launch(cl_kernel kernel, std::size_t global, std::size_t local, std::size_t offset = 0) const {
+  void run(cl_kernel kernel, std::size_t global, std::size_t local, std::size_t offset = 0) const {
     need(clEnqueueNDRangeKernel(queue, kernel, 1, offset ? &offset : nullptr, &global, local ? &local : nullptr, 0,
                                 nullptr, nullptr),
          "clEnqueueNDRangeKernel");
+    finish();
   }
 
   void finish() const { need(clFinish(queue), "clFinish"); }
@@ -106,8 +107,7 @@ void scale(const App& app, std::size_t count, std::size_t local, std::size_t off
   const std::lock_guard<std::mutex> lock(one_at_a_time);
   set(kernel, 0, app.buffer(count_up(count + offset)));
   set(kernel, 1, 2.0F);
-  app.launch(kernel, count, local, offset);
-  app.finish();
+  app.run(kernel, count, local, offset);
 }
 
 // ---- Modes ----
@@ -143,8 +143,7 @@ void arguments() {
   need(clSetKernelArg(kernel, 7, sizeof(cl_mem), nullptr), "a NULL buffer");
   set(kernel, 8, x);
   set(kernel, 9, cl_ulong{0});
-  app.launch(kernel, 8, 4);
-  app.finish();
+  app.run(kernel, 8, 4);
 }
 
 // NULL buffers, in both ways to set them, of a program whose arguments PoCL 3.1 does not describe, as it has options.
@@ -159,8 +158,7 @@ void nulls() {
   set(kernel, 0, app.buffer(count_up(8)));
   set(kernel, 1, cl_mem{nullptr});
   need(clSetKernelArg(kernel, 2, sizeof(cl_mem), nullptr), "a NULL buffer");
-  app.launch(kernel, 8, 8);
-  app.finish();
+  app.run(kernel, 8, 8);
 }
 
 // Commands of an out-of-order queue that all wait, when they are enqueued, for the program to go on.
@@ -222,8 +220,7 @@ void link() {
   need(linked != nullptr, "clLinkProgram");
   cl_kernel kernel = kernel_of(linked, "use");
   set(kernel, 0, app.buffer(Floats(1, 4)));
-  app.launch(kernel, 1, 1);
-  app.finish();
+  app.run(kernel, 1, 1);
 }
 
 // Includes DIR/a.h by a macro's name, which includes b.h beside it.
@@ -240,8 +237,7 @@ void forked() {
                                             : "kernel void parent(global float* x) { x[0] = 1; }");
   cl_kernel kernel = kernel_of(program, child == 0 ? "child" : "parent");
   set(kernel, 0, app.buffer(Floats(1, 4)));
-  app.launch(kernel, 1, 1);
-  app.finish();
+  app.run(kernel, 1, 1);
   int status = 0;
   if (child != 0) need(waitpid(child, &status, 0) == child && status == 0, "the child");
 }
@@ -255,19 +251,23 @@ void launches() {
   scale(app, 64, 64, 8);
 }
 
-// Kernels without a trial. Exit status 3 without shared virtual memory: Oclgrind's clSVMAlloc never returns.
+// Kernels without a launch.
 void untried() {
+  const App app;
+  kernel_of(app.built("kernel void idle(global float* x) { x[0] = 1; }"), "idle");
+  app.built("kernel void unmade(global float* x) { x[0] = 1; }");
+}
+
+// Exit status 3 without shared virtual memory: Oclgrind's clSVMAlloc never returns.
+void shared() {
   const App app;
   cl_device_svm_capabilities shared_memory = 0;
   clGetDeviceInfo(app.device, CL_DEVICE_SVM_CAPABILITIES, sizeof shared_memory, &shared_memory, nullptr);
   if (shared_memory == 0) std::exit(3);
-  cl_kernel shared = kernel_of(app.built("kernel void shared(global float* x) { x[get_global_id(0)] = 1; }"), "shared");
+  cl_kernel kernel = kernel_of(app.built("kernel void shared(global float* x) { x[get_global_id(0)] = 1; }"), "shared");
   void* memory = clSVMAlloc(app.context, CL_MEM_READ_WRITE, 256, 0);
-  need(clSetKernelArgSVMPointer(shared, 0, memory), "clSetKernelArgSVMPointer");
-  app.launch(shared, 64, 64);
-  kernel_of(app.built("kernel void idle(global float* x) { x[0] = 1; }"), "idle");
-  app.built("kernel void unmade(global float* x) { x[0] = 1; }");
-  app.finish();
+  need(clSetKernelArgSVMPointer(kernel, 0, memory), "clSetKernelArgSVMPointer");
+  app.run(kernel, 64, 64);
 }
 
 // Memory that the host may not read.
@@ -279,8 +279,7 @@ void hidden() {
   std::vector<unsigned char> pixels(32, 7);
   set(kernel, 0, app.buffer(count_up(4), CL_MEM_HOST_NO_ACCESS));
   set(kernel, 1, app.image(CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR | CL_MEM_HOST_WRITE_ONLY, pixels.data()));
-  app.launch(kernel, 4, 4);
-  app.finish();
+  app.run(kernel, 4, 4);
 }
 
 void large() {
@@ -322,6 +321,7 @@ int main(int argc, char** argv) {
   if (mode == "forked") forked();
   if (mode == "launches") launches();
   if (mode == "untried") untried();
+  if (mode == "shared") shared();
   if (mode == "hidden") hidden();
   if (mode == "large") large();
   if (mode == "cache") cache(argv[2]);

@@ -16,9 +16,20 @@ struct NvidiaKernel {
   Output output = Output::bytes;
   double units = 0;      // units in the last place by which results may differ
   bool flushed = false;  // denormal results count as zero; so they do where units may differ
-  // In their order: o the buffer of results, x y z those of input, l local memory, s a sampler, S a struct, c a char,
-  // v a float4, n an int. Images, compared afterwards: i w of BGRA bytes, j of one float, u of unsigned bytes, I of one
-  // int, 1 3 a A b of one and three dimensions, arrays of lines and of planes, and of a buffer.
+  // In their order, a letter each:
+  //   o      the buffer of results
+  //   x y z  buffers of input
+  //   l      local memory
+  //   s      a sampler
+  //   S      a struct
+  //   c n v  a char, an int, a float4
+  // Images, compared afterwards:
+  //   i w    of BGRA bytes
+  //   u      of unsigned RGBA bytes
+  //   j I    of one float, of one int
+  //   1 3    of one and of three dimensions
+  //   a A    arrays of lines and of planes
+  //   b      of a buffer
   std::string arguments = "oxyz";
   std::size_t global[3] = {1024, 1, 1};
   std::size_t local[3] = {64, 1, 1};

@@ -72,7 +72,7 @@ const Expression kFloats[] = {{"a / b", 0},
                               {"a * 1.1", 0},
                               {"(float)(int)clamp(a, -1e9f, 1e9f)", 0}};
 
-// The driver's own and libclc's algorithms: OpenCL allows these 4 units, some more.
+// Twice the error that OpenCL allows: ours and the driver's may lie on opposite sides.
 const Expression kFunctions[] = {{"sin(a)", 8},           {"cos(a)", 8},
                                  {"tan(a)", 10},          {"exp(a)", 6},
                                  {"exp10(a)", 6},         {"log(a)", 6},

@@ -341,6 +341,7 @@ BOOST_AUTO_TEST_CASE(ProgramsGiveTheDriversResults) {
   const Device* const device = nvidia();
   const Session session = required(Session::open(*device));
   for (const NvidiaProgram& program : nvidia_programs()) {
+    std::fprintf(stderr, "%s\n", program.name.c_str());  // the last one is that with which a driver crashed
     try {
       compare(program, *device, session);
     } catch (const std::exception& error) {
