@@ -25,7 +25,7 @@ Status add_launch_bounds(std::string& ptx, const std::vector<KernelArguments>& k
 void mend_rotations(std::string& ptx);
 
 // Fails with build_failed when the PTX calls a function that it does not have, which would otherwise be noticed only
-// when the PTX is assembled, possibly on another machine. vprintf is the driver's.
+// when the PTX is assembled, possibly on another machine.
 Status complete(const std::string& ptx);
 
 }  // namespace clbake::builder::compile

@@ -53,10 +53,3 @@ FUNCTION size_t get_global_linear_id(void) {
   const size_t z = get_global_id(2) - get_global_offset(2);
   return (z * get_global_size(1) + y) * get_global_size(0) + x;
 }
-
-// A string's generic address, for printf (prelude.cl).
-FUNCTION ulong clbake_printed(constant const char* text) {
-  ulong address;
-  __asm__("cvta.const.u64 %0, %1;" : "=l"(address) : "l"(text));
-  return address;
-}
