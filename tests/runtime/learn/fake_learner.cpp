@@ -61,7 +61,8 @@ std::string start(int argc, char** argv) {
 void write(const fs::path& path, const std::string& text) {
   const fs::path temporary = path.string() + "." + std::to_string(getpid());
   std::ofstream(temporary) << text;
-  fs::rename(temporary, path);
+  std::error_code ignored;  // the test has removed its directory
+  fs::rename(temporary, path, ignored);
 }
 
 }  // namespace

@@ -217,17 +217,6 @@ constexpr const char* kStandards = R"(
 kernel void f(global double* o, global half* x, global int* y) {
   const size_t i = get_global_id(0);
   o[i] = x[i] * (half)2 + popcount(y[i]);
-  if (i == 0) printf("%d %p\n", y[i], (global void*)0);
-})";
-
-constexpr const char* kPrint = R"(
-kernel void f(global int* o, global const int* x) {
-  if (get_global_id(0) > 0) return;
-  printf("plain %% text\n");
-  printf("%d %u %x %c %ld %lu\n", x[0], x[1], x[2], 'q', (long)x[3] << 20, (ulong)5);
-  printf("%5.2f %e %g %s\n", 1.5f, 2.25, (double)x[4], "string");
-  printf("%v4f %v2d %d\n", (float4)(1, 2, 3, 4), (int2)(5, 6), (short)-7);
-  o[0] = printf("%d\n", (char)x[5]);
 })";
 
 constexpr const char* kImages = R"(
@@ -356,61 +345,52 @@ std::vector<NvidiaProgram> nvidia_programs() {
   items.offset[0] = 5;
   items.offset[1] = 7;
   items.offset[2] = 9;
-  programs.push_back({"work_items", "-cl-std=CL2.0", kWorkItems, "", {kernel_of("f", "o"), items}, false});
-  programs.push_back({"atomics", "", kAtomics, "", {kernel_of("alone", "ox"), kernel_of("together", "ox")}, false});
+  programs.push_back({"work_items", "-cl-std=CL2.0", kWorkItems, "", {kernel_of("f", "o"), items}});
+  programs.push_back({"atomics", "", kAtomics, "", {kernel_of("alone", "ox"), kernel_of("together", "ox")}});
   programs.push_back(
-      {"atomics12", "-cl-std=CL1.2", kAtomics, "", {kernel_of("alone", "ox"), kernel_of("together", "ox")}, false});
+      {"atomics12", "-cl-std=CL1.2", kAtomics, "", {kernel_of("alone", "ox"), kernel_of("together", "ox")}});
   for (const char* standard : {"CL2.0", "CL3.0"}) {
     programs.push_back({std::string("c11_") + standard,
                         std::string("-cl-std=") + standard,
                         kC11,
                         "",
-                        {kernel_of("alone", "ox"), kernel_of("together", "ox")},
-                        false});
+                        {kernel_of("alone", "ox"), kernel_of("together", "ox")}});
   }
   // Full sub-groups: the driver's work_group_reduce_min of 80 unsigned numbers answers 0.
   programs.push_back({"work_groups",
                       "-cl-std=CL3.0",
                       kWorkGroups,
                       "",
-                      {sized(kernel_of("f", "ox"), 256, 1, 128, 1), sized(kernel_of("votes", "ox"), 240, 1, 80, 1)},
-                      false});
-  programs.push_back({"sub_groups",
-                      "-cl-std=CL3.0",
-                      kSubGroups,
-                      kSubGroupsReference,
-                      {sized(kernel_of("f", "oxl"), 240, 1, 80, 1)},
-                      false});
+                      {sized(kernel_of("f", "ox"), 256, 1, 128, 1), sized(kernel_of("votes", "ox"), 240, 1, 80, 1)}});
+  programs.push_back(
+      {"sub_groups", "-cl-std=CL3.0", kSubGroups, kSubGroupsReference, {sized(kernel_of("f", "oxl"), 240, 1, 80, 1)}});
   programs.push_back({"memory",
                       "",
                       kMemory,
                       "",
                       {kernel_of("copies", "oxl"), kernel_of("vectors", "ox"), kernel_of("halves", "ox", Input::floats),
                        kernel_of("arguments", "oScvnlx", Input::floats), kernel_of("inner", "ox", Input::floats),
-                       kernel_of("outer", "ox", Input::floats), kernel_of("sized", "ox", Input::floats)},
-                      false});
-  programs.push_back({"half", "", kHalf, "", {kernel_of("arithmetic", "oxy")}, false});
-  programs.push_back({"half_functions", "", kHalfFunctions, kHalfFunctionsReference, {kernel_of("f", "oxy")}, false});
+                       kernel_of("outer", "ox", Input::floats), kernel_of("sized", "ox", Input::floats)}});
+  programs.push_back({"half", "", kHalf, "", {kernel_of("arithmetic", "oxy")}});
+  programs.push_back({"half_functions", "", kHalfFunctions, kHalfFunctionsReference, {kernel_of("f", "oxy")}});
   for (const char* options :
        {"", "-cl-std=CL1.1", "-cl-std=CL1.2", "-cl-std=CL2.0", "-cl-std=CL3.0", "-cl-fast-relaxed-math"}) {
-    programs.push_back({std::string("macros") + options, options, macros_text(), "", {kernel_of("f", "o")}, false});
+    programs.push_back({std::string("macros") + options, options, macros_text(), "", {kernel_of("f", "o")}});
   }
   NvidiaKernel standards = kernel_of("f", "oxy");
   standards.output = Output::doubles;
   for (const char* standard : {"CL1.2", "CL2.0", "CL3.0"}) {
     programs.push_back(
-        {std::string("standard_") + standard, std::string("-cl-std=") + standard, kStandards, "", {standards}, true});
+        {std::string("standard_") + standard, std::string("-cl-std=") + standard, kStandards, "", {standards}});
   }
-  programs.push_back({"print", "", kPrint, "", {kernel_of("f", "ox")}, true});
-  programs.push_back({"images", "", kImages, "", {sized(kernel_of("f", "oijws"), 16, 16, 8, 8)}, false});
+  programs.push_back({"images", "", kImages, "", {sized(kernel_of("f", "oijws"), 16, 16, 8, 8)}});
   programs.push_back(
       {"image_kinds",
        "",
        kImageKinds,
        "",
        {sized(kernel_of("reads", "o13aAbs"), 256, 1, 64, 1), sized(kernel_of("writes", "o1aA"), 256, 1, 64, 1),
-        sized(kernel_of("whole", "ouIuI"), 256, 1, 64, 1)},
-       false});
+        sized(kernel_of("whole", "ouIuI"), 256, 1, 64, 1)}});
   return programs;
 }
 

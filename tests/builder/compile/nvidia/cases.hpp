@@ -42,7 +42,6 @@ struct NvidiaProgram {
   std::string text;
   std::string reference;  // for the driver, where it lacks what the text uses; empty: the same text
   std::vector<NvidiaKernel> kernels;
-  bool prints = false;
 };
 
 std::vector<NvidiaProgram> nvidia_programs();

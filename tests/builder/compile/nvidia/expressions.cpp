@@ -117,7 +117,7 @@ const char* const kIntegerTypes[] = {"char", "uchar", "short", "ushort", "int", 
 
 NvidiaProgram floats(const std::string& name, const std::string& options, const Expression* begin,
                      const Expression* end) {
-  NvidiaProgram program{name, options, {}, {}, {}, false};
+  NvidiaProgram program{name, options, {}, {}, {}};
   const bool flushed = options == "-cl-denorms-are-zero" || options == "-cl-fast-relaxed-math";
   const Input input = flushed ? Input::normal_floats : Input::floats;
   for (; begin != end; ++begin) {
@@ -133,7 +133,7 @@ NvidiaProgram floats(const std::string& name, const std::string& options, const 
 }
 
 NvidiaProgram integers() {
-  NvidiaProgram program{"integers", {}, {}, {}, {}, false};
+  NvidiaProgram program{"integers", {}, {}, {}, {}};
   for (const std::string type : kIntegerTypes) {
     for (const Expression& expression : kIntegers) add(program, type, type, expression, Input::bits, Output::bytes);
   }
@@ -147,7 +147,7 @@ NvidiaProgram integers() {
 }
 
 NvidiaProgram conversions() {
-  NvidiaProgram program{"conversions", {}, {}, {}, {}, false};
+  NvidiaProgram program{"conversions", {}, {}, {}, {}};
   for (const std::string type : kIntegerTypes) {
     for (const char* how : {"_sat", "_sat_rte", "_sat_rtp", "_sat_rtn", "_sat_rtz"}) {
       const std::string text = "convert_" + type + how + "(isnan(a) ? 0 : a)";
@@ -165,7 +165,7 @@ NvidiaProgram conversions() {
 }
 
 NvidiaProgram doubles() {
-  NvidiaProgram program{"doubles", {}, {}, {}, {}, false};
+  NvidiaProgram program{"doubles", {}, {}, {}, {}};
   for (const Expression& expression : {Expression{"a / b", 0},
                                        {"a * b + c", 0},
                                        {"sqrt(a)", 0},

@@ -23,6 +23,14 @@ BOOST_AUTO_TEST_CASE(ProgramsCompileForEveryGeneration) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(KernelsThatPrintAreRefused) {
+  NvidiaKernel kernel;
+  kernel.name = "f";
+  const NvidiaProgram program = {"prints", "", "kernel void f() { printf(\"%d\\n\", 1); }", "", {kernel}};
+  const auto says_why = [](const std::exception& error) { return contains(error.what(), "calls printf"); };
+  BOOST_CHECK_EXCEPTION(baked(program, "sm_90"), std::exception, says_why);
+}
+
 int main(int argc, char** argv) {
   if (!bakes_for("sm_90")) {
     std::puts("skipped: clang, libclc or ptxas is not here");
