@@ -104,8 +104,9 @@ Status complete(const std::string& ptx) {
   }
   for (const std::string& name : declared) {
     if (defined.count(name)) continue;
-    // Driver 580 ends the process at clCreateKernel.
-    if (name == "clbake_printf") return {Code::build_failed, "NVIDIA's driver takes no machine code that calls printf"};
+    // Driver 580 ends the process at clCreateKernel. Machine code that it made itself prints.
+    if (name == "clbake_printf")
+      return {Code::build_failed, "it calls printf: such a program bakes on the device only"};
     return {Code::build_failed, "there is no function " + readable(name) + " for NVIDIA's devices"};
   }
   return {};

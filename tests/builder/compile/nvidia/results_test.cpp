@@ -118,7 +118,7 @@ struct Image {
   std::size_t region[3] = {16, 16, 1};
 };
 
-Image image(const Session& session, char letter, cl_mem pixels) {
+Image image(const Session& session, char letter) {
   struct Kind {
     char letter;
     cl_mem_object_type type;
@@ -145,16 +145,16 @@ Image image(const Session& session, char letter, cl_mem pixels) {
   description.image_height = kind->region[1];
   description.image_depth = description.image_array_size = kind->region[2];
   if (kind->type == CL_MEM_OBJECT_IMAGE1D_ARRAY) description.image_array_size = kind->region[1];
-  if (kind->type == CL_MEM_OBJECT_IMAGE1D_BUFFER) description.buffer = pixels;
+  std::vector<std::uint8_t> bytes = pixels(static_cast<unsigned char>(letter));
+  const bool of_buffer = kind->type == CL_MEM_OBJECT_IMAGE1D_BUFFER;
+  if (of_buffer) description.buffer = buffer(session, bytes);
   Image made;
   std::memcpy(made.region, kind->region, sizeof made.region);
   cl_int error = CL_SUCCESS;
-  made.memory = clCreateImage(session.context(), CL_MEM_READ_WRITE, &format, &description, nullptr, &error);
-  check(error, "clCreateImage");
-  if (description.buffer) return made;
-  const std::size_t origin[3] = {0, 0, 0};
-  check(clEnqueueCopyBufferToImage(session.queue(), pixels, made.memory, 0, origin, made.region, 0, nullptr, nullptr),
-        "clEnqueueCopyBufferToImage");
+  const cl_mem_flags flags = CL_MEM_READ_WRITE | (of_buffer ? 0 : CL_MEM_COPY_HOST_PTR);
+  made.memory =
+      clCreateImage(session.context(), flags, &format, &description, of_buffer ? nullptr : bytes.data(), &error);
+  check(error, (std::string("clCreateImage of ") + letter).c_str());
   return made;
 }
 
@@ -203,9 +203,7 @@ std::vector<std::uint8_t> Loaded::run(const NvidiaKernel& tried) const {
       case 'x':
       case 'y':
       case 'z': object(buffer(session_, data(tried.input, static_cast<unsigned char>(argument)))); break;
-      default:
-        images.push_back(image(session_, argument, buffer(session_, pixels(static_cast<unsigned char>(argument)))));
-        object(images.back().memory);
+      default: images.push_back(image(session_, argument)); object(images.back().memory);
     }
     ++index;
   }
