@@ -13,8 +13,8 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
-#include <regex>
-#include <sstream>
+#include <string_view>
+#include <utility>
 
 namespace clbake::builder::program {
 using namespace process;
@@ -61,20 +61,38 @@ std::vector<FoundKernel> built_kernels(const Device& device, const std::string& 
 
 // ---- By the text
 
+using Words = std::vector<std::string_view>;
+
+bool is_of_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+// The names, numbers and signs of a text; an empty one marks the end.
+Words words_of(std::string_view text) {
+  Words words;
+  for (std::size_t i = 0, end = 0; i < text.size(); i = end) {
+    end = i + 1;
+    while (is_of_name(text[i]) && end < text.size() && is_of_name(text[end])) ++end;
+    if (std::isspace(static_cast<unsigned char>(text[i])) == 0) words.push_back(text.substr(i, end - i));
+  }
+  words.emplace_back();
+  return words;
+}
+
+std::string_view without_underscores(std::string_view word) { return word.substr(word.rfind("__", 0) == 0 ? 2 : 0); }
+
 // Reads "global const float* restrict x".
-Parameter parameter_of(const std::string& declaration) {
+Parameter parameter_of(const Words& declaration) {
+  static constexpr std::string_view kQualifiers[] = {"const",   "restrict",  "volatile",   "global", "constant",
+                                                     "private", "read_only", "write_only", "struct", "read_write",
+                                                     "local",   "unsigned",  "*"};
   Parameter parameter;
-  std::istringstream words(std::regex_replace(declaration, std::regex("\\*"), " * "));
   std::vector<std::string> left;
   bool is_pointer = false, is_local = false;
-  for (std::string word; words >> word;) {
-    const std::string plain = word.rfind("__", 0) == 0 ? word.substr(2) : word;
-    static const std::regex qualifier(
-        "const|restrict|volatile|global|constant|private|read_only|write_only|read_write|struct");
+  for (const std::string_view word : declaration) {
+    const std::string_view plain = without_underscores(word);
     is_pointer = is_pointer || word == "*";
     is_local = is_local || plain == "local";
     if (plain == "unsigned") left.emplace_back("u");
-    if (word == "*" || plain == "local" || plain == "unsigned" || std::regex_match(plain, qualifier)) continue;
+    if (std::find(std::begin(kQualifiers), std::end(kQualifiers), plain) != std::end(kQualifiers)) continue;
     !left.empty() && left.back() == "u" ? left.back() += plain : left.emplace_back(plain);
   }
   parameter.name = left.size() > 1 ? left.back() : "";
@@ -88,26 +106,59 @@ Parameter parameter_of(const std::string& declaration) {
   return parameter;
 }
 
+// The index behind the parenthesis that closes the one at `open`, else that of the end.
+std::size_t behind_parentheses(const Words& words, std::size_t open) {
+  std::size_t depth = 0, i = open;
+  for (; !words[i].empty(); ++i) {
+    if (words[i] == "(") ++depth;
+    if (words[i] == ")" && --depth == 0) return i + 1;
+  }
+  return i;
+}
+
+// 0 unless it is a number of at most six digits.
+std::uint32_t size_of(std::string_view word) {
+  const bool is_size = word.size() <= 6 && word.find_first_not_of("0123456789") == std::string_view::npos;
+  return is_size ? static_cast<std::uint32_t>(std::stoul(std::string(word))) : 0;
+}
+
+// The index behind attributes; a work-group size among them becomes `required`.
+std::size_t behind_attributes(const Words& words, std::size_t i, Extents3& required) {
+  while (words[i] == "__attribute__" && words[i + 1] == "(") {
+    const std::size_t end = behind_parentheses(words, i + 1);
+    for (; i + 7 < end; ++i) {
+      const Extents3 size = {size_of(words[i + 2]), size_of(words[i + 4]), size_of(words[i + 6])};
+      const bool is_list = words[i + 3] == "," && words[i + 5] == "," && words[i + 7] == ")";
+      if (words[i] == "reqd_work_group_size" && is_list && size[0] && size[1] && size[2]) required = size;
+    }
+    i = end;
+  }
+  return i;
+}
+
 std::vector<FoundKernel> read_kernels_in(const std::string& text) {
-  static const std::regex pattern(
-      R"(\b(?:__)?kernel\b((?:\s|__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\))*)void((?:\s|__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\))*)\s(\w+)\s*\(([^)]*)\))");
-  static const std::regex required(R"(reqd_work_group_size\s*\(\s*(\d{1,6})\s*,\s*(\d{1,6})\s*,\s*(\d{1,6})\s*\))");
+  const Words words = words_of(text);
   std::vector<FoundKernel> kernels;
-  for (std::sregex_iterator it(text.begin(), text.end(), pattern), end; it != end; ++it) {
-    const std::string name = (*it)[3], attributes = (*it)[1].str() + (*it)[2].str();
-    const auto is_it = [&](const FoundKernel& kernel) { return kernel.name == name; };
+  for (std::size_t i = 0; !words[i].empty();) {
+    if (without_underscores(words[i++]) != "kernel") continue;
+    FoundKernel kernel;
+    i = behind_attributes(words, i, kernel.required);
+    if (words[i] != "void") continue;
+    i = behind_attributes(words, i + 1, kernel.required);
+    if (words[i].empty() || !is_of_name(words[i][0]) || words[i + 1] != "(") continue;
+    kernel.name = words[i];
+    auto first = words.begin() + static_cast<std::ptrdiff_t>(i + 2);
+    i = behind_parentheses(words, i + 1);
+    if (words[i - 1] != ")") break;
+    const auto is_it = [&](const FoundKernel& other) { return other.name == kernel.name; };
     if (std::any_of(kernels.begin(), kernels.end(), is_it)) continue;  // declared before
-    FoundKernel& kernel = kernels.emplace_back();
-    kernel.name = name;
-    std::smatch size;
-    for (std::size_t d = 0; d < 3 && std::regex_search(attributes, size, required); ++d) {
-      kernel.required[d] = static_cast<std::uint32_t>(std::stoul(size[d + 1]));
-    }
-    std::istringstream list((*it)[4]);
-    for (std::string declaration; std::getline(list, declaration, ',');) {
-      const Parameter parameter = parameter_of(declaration);
+    for (const auto end = words.begin() + static_cast<std::ptrdiff_t>(i); first != end;) {
+      const auto last = std::find_if(first, end - 1, [](std::string_view word) { return word == ","; });
+      const Parameter parameter = parameter_of({first, last});
       if (!parameter.type.empty() && parameter.type != "void") kernel.parameters.push_back(parameter);
+      first = last + 1;
     }
+    kernels.push_back(std::move(kernel));
   }
   return kernels;
 }

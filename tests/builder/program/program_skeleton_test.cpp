@@ -45,11 +45,11 @@ BOOST_AUTO_TEST_CASE(EachParameterGetsAPlausibleArgument) {
 
 BOOST_AUTO_TEST_CASE(TheManifestIsRead) {
   const Folder folder;
-  const Skeleton made = required(
-      folder.skeleton("// kernel void no() {}\n"
-                      "__kernel __attribute__((reqd_work_group_size(8, 4, 1))) void a(global int* x, int n) {}\n"
-                      "kernel\nvoid b(void);\nkernel void b() {}\n",
-                      "-DX=\"1\""));
+  const Skeleton made =
+      required(folder.skeleton("// kernel void no() {}\n__kernel /*" + std::string(400000, '-') +
+                                   "*/ __attribute__((reqd_work_group_size(8, 4, 1))) void a(global int* x, int n) {}\n"
+                                   "kernel\nvoid b(void);\nkernel void b() {}\n",
+                               "-DX=\"1\""));
   const std::vector<Program> programs = required(parse_programs(made.manifest, "m", folder.directory.path()));
   BOOST_REQUIRE_EQUAL(programs.size(), 1U);
   BOOST_TEST(programs[0].failure == "");
