@@ -2,8 +2,8 @@
 # clbake::runtime is the kind that BUILD_SHARED_LIBS asks for. A subproject builds that one only.
 foreach(kind static shared)
   string(TOUPPER ${kind} KIND)
-  add_library(clbake_${kind} ${KIND} $<TARGET_OBJECTS:clbake_cache> $<TARGET_OBJECTS:clbake_cache_writer>
-                                     $<TARGET_OBJECTS:clbake_runtime>)
+  add_library(clbake_${kind} ${KIND} $<TARGET_OBJECTS:clbake_os> $<TARGET_OBJECTS:clbake_cache>
+                                     $<TARGET_OBJECTS:clbake_cache_writer> $<TARGET_OBJECTS:clbake_runtime>)
   add_library(clbake::${kind} ALIAS clbake_${kind})
   target_compile_features(clbake_${kind} INTERFACE cxx_std_17)
   target_include_directories(clbake_${kind} INTERFACE

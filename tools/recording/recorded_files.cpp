@@ -2,10 +2,9 @@
 
 #include "cli/cli.hpp"
 
-#include <clbake/cache/writer.hpp>
+#include <clbake/os/files.hpp>
+#include <clbake/os/paths.hpp>
 
-#include <fcntl.h>
-#include <unistd.h>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
@@ -73,16 +72,15 @@ void make_private_directory(const fs::path& path) {
 }
 
 void write_private(const std::string& directory, const std::string& name, const std::string& bytes) {
-  const fs::path path = fs::path(directory) / name;
+  const fs::path path = os::native(directory + "/" + name);
   const bool is_inside = name.find('/') != std::string::npos;
   make_private_directory(path.parent_path());
-  const int folder =
-      ::open(path.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | (is_inside ? O_NOFOLLOW : 0));
-  if (folder < 0) throw Failure(path.parent_path().string() + ": is no directory that can be written");
-  const Status written = cache::write_private_file(folder, path.filename().string(),
-                                                   {reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
-  ::close(folder);
-  if (!written) throw Failure(directory + "/" + name + ": " + written.message());
+  std::error_code ignored;
+  if (is_inside && fs::is_symlink(fs::symlink_status(path.parent_path(), ignored))) {
+    throw Failure(os::utf8(path.parent_path()) + ": is no directory that can be written");
+  }
+  const Status written = os::write_private_file(os::utf8(path), bytes);
+  if (!written) throw Failure(written.message());
 }
 
 }  // namespace clbake::tool

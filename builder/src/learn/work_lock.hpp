@@ -1,7 +1,7 @@
 // One learner at a time: of all that share an overlay one works, and a few wait.
 #pragma once
 
-#include <clbake/status.hpp>
+#include <clbake/os/lock.hpp>
 
 #include <string>
 
@@ -16,16 +16,12 @@ class WorkLock {
   // there. Fails with cancelled when kMostWaiting others wait already, or with io. `overlay` exists.
   static Result<WorkLock> take(const std::string& overlay);
 
-  WorkLock(WorkLock&& other) noexcept;
-  WorkLock& operator=(WorkLock&&) = delete;
-  ~WorkLock();
-
   const std::string& directory() const { return directory_; }  // for the files of the work
 
  private:
-  WorkLock(std::string directory, int file) : directory_(std::move(directory)), file_(file) {}
+  WorkLock(std::string directory, os::LockFile file) : directory_(std::move(directory)), file_(std::move(file)) {}
   std::string directory_;
-  int file_;  // whose locks are held
+  os::LockFile file_;
 };
 
 }  // namespace clbake::builder::learn

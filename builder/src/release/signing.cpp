@@ -1,6 +1,7 @@
 #include <clbake/builder/release/signing.hpp>
 
 #include <clbake/cache/writer.hpp>
+#include <clbake/os/files.hpp>
 #include <clbake/seal.hpp>
 #include "process/text_file.hpp"
 
@@ -89,7 +90,7 @@ Status write_key_files(const std::string& path, const Digest& seed, const Digest
   if (!status) return status;
   status = create(path + ".pub", kPublic + hexadecimal(public_key) + "\n", 0644);
   if (!status) ::unlink(path.c_str());
-  return status ? cache::sync_directory_of(path).within(path) : status;
+  return status ? os::sync_directory_of(path) : status;
 }
 
 // Reads a file, a pipe or, for "-", standard input. Fails with io, and with invalid_argument when it is no secret key

@@ -1,17 +1,12 @@
 // Opens bundles and reads their records by index.
 #include <clbake/cache/reader.hpp>
 #include <clbake/exceptions_to_status.hpp>
+#include <clbake/os/files.hpp>
 
 #include "bodies.hpp"
 #include "coding.hpp"
 #include "read/records.hpp"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-#include <cerrno>
-#include <cstring>
 #include <utility>
 
 namespace clbake::cache {
@@ -100,21 +95,6 @@ Result<Entry> read_whole_entry(const Bundle& bundle, std::uint32_t i) {
                std::move(info->proof), std::move(*program), info->newer_driver};
 }
 
-Status failure(int error) { return {error == ENOENT ? Code::not_found : Code::io, std::strerror(error)}; }
-
-// Maps an open file read-only.
-Result<ByteView> map(int file) {
-  struct stat info = {};
-  if (::fstat(file, &info) != 0) return failure(errno);
-  if (S_ISDIR(info.st_mode)) return failure(EISDIR);
-  if (!S_ISREG(info.st_mode)) return Status(Code::io, "not a regular file");
-  const auto size = static_cast<std::size_t>(info.st_size);
-  if (size == 0) return ByteView{};
-  void* memory = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, file, 0);
-  if (memory == MAP_FAILED) return failure(errno);
-  return ByteView{static_cast<const std::uint8_t*>(memory), size};
-}
-
 }  // namespace
 
 // `owner`: of the bytes; null if the caller owns them.
@@ -127,9 +107,7 @@ Result<Bundle> Bundle::State::open(std::shared_ptr<const void> owner, ByteView b
   return Bundle(std::move(state));
 }
 
-Result<Bundle> Bundle::from_memory(ByteView bytes) {
-  return exceptions_to_status([&] { return State::open(nullptr, bytes); });
-}
+Result<Bundle> Bundle::from_memory(ByteView bytes) { return from_memory(bytes, nullptr); }
 
 Result<Bundle> Bundle::copy_of(ByteView bytes) {
   return exceptions_to_status([&] {
@@ -140,20 +118,15 @@ Result<Bundle> Bundle::copy_of(ByteView bytes) {
   });
 }
 
-Result<Bundle> Bundle::open(const std::string& path) { return open_at(AT_FDCWD, path); }
+Result<Bundle> Bundle::from_memory(ByteView bytes, std::shared_ptr<const void> owner) {
+  return exceptions_to_status([&] { return State::open(std::move(owner), bytes); });
+}
 
-Result<Bundle> Bundle::open_at(int directory, const std::string& path) {
+Result<Bundle> Bundle::open(const std::string& path) {
   return exceptions_to_status([&]() -> Result<Bundle> {
-    // O_NONBLOCK: opening a pipe must fail below, not wait for its writer.
-    const int file = ::openat(directory, path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (file < 0) return failure(errno).within(path);
-    const Result<ByteView> bytes = map(file);
-    ::close(file);
-    if (!bytes) return bytes.status().within(path);
-    const auto unmap = [size = bytes->size](const void* memory) {
-      if (memory) ::munmap(const_cast<void*>(memory), size);
-    };
-    Result<Bundle> bundle = State::open({static_cast<const void*>(bytes->data), unmap}, *bytes);
+    Result<os::Mapping> file = os::map_file(path);
+    if (!file) return file.status();
+    Result<Bundle> bundle = State::open(std::move(file->owner), {file->data, file->size});
     return bundle ? std::move(bundle) : bundle.status().within(path);
   });
 }

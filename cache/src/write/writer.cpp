@@ -2,6 +2,7 @@
 #include <clbake/cache/writer.hpp>
 #include <clbake/cache/xxh64.hpp>
 #include <clbake/exceptions_to_status.hpp>
+#include <clbake/os/files.hpp>
 
 #include "coding.hpp"
 #include "format.hpp"
@@ -267,6 +268,12 @@ Result<Bytes> encode(const Contents& contents, Packing packing) {
     const Result<CanonicalContents> canonical = canonicalize(contents);
     if (!canonical) return canonical.status();
     return Encoder(*canonical, packing, nullptr, nullptr).run();
+  });
+}
+
+Status write_file(const std::string& path, ByteView bytes) {
+  return exceptions_to_status([&] {
+    return os::write_file(path, {reinterpret_cast<const char*>(bytes.data), bytes.size});
   });
 }
 

@@ -3,10 +3,10 @@
 #include <clbake/clbake.hpp>
 #include <clbake/exceptions_to_status.hpp>
 #include <clbake/joined.hpp>
+#include <clbake/os/libraries.hpp>
 
 #include "opencl/cl.hpp"
 
-#include <dlfcn.h>
 #include <utility>
 
 namespace clbake {
@@ -38,7 +38,7 @@ Status preload_for(cl_platform_id id) {
   const std::string name = platform_text(id, CL_PLATFORM_NAME, error);
   if (error != CL_SUCCESS) return opencl_status("clGetPlatformInfo", error);
   const char* const library = platform_named(name).preloadable;
-  if (!library || dlopen(library, RTLD_NOW | RTLD_LOCAL)) return {};
+  if (!library || os::open_library(library)) return {};
   return {Code::not_found, std::string(library) + " is not in the search path of libraries"};
 }
 

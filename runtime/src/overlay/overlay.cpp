@@ -4,8 +4,8 @@
 #include <clbake/cache/xxh64.hpp>
 #include <clbake/exceptions_to_status.hpp>
 #include <clbake/joined.hpp>
+#include <clbake/os/directories.hpp>
 
-#include <cstdlib>
 #include <string_view>
 #include <utility>
 
@@ -66,17 +66,6 @@ bool is_useless(Code code) {
   return code == Code::not_a_bundle || code == Code::truncated || code == Code::checksum || code == Code::malformed;
 }
 
-// The variable's value when it is an absolute path, else an empty string. Also empty when the process has more rights
-// than its user (setuid, setgid, capabilities): whoever starts it would choose what it runs.
-std::string absolute_path(const char* variable) {
-  const char* value = ::secure_getenv(variable);
-  return value && value[0] == '/' ? value : std::string();
-}
-
-bool names_a_directory(std::string_view name) {
-  return !name.empty() && name != "." && name != ".." && name.find_first_of(std::string_view("/\0", 2)) == name.npos;
-}
-
 }  // namespace
 
 OverlayKey overlay_key(cache::Target target, cache::Source source, cache::Variant variant, const std::string& scope) {
@@ -100,8 +89,9 @@ OverlayKey overlay_key(cache::Target target, const cache::ContentDigest& content
 Result<Overlay> Overlay::open(const OverlayOptions& options) {
   return exceptions_to_status([&]() -> Result<Overlay> {
     if (options.mode == OverlayMode::off) return {Argument::options, options.directory + ": the overlay is off"};
-    Result<PrivateDirectory> directory =
-        PrivateDirectory::open(options.directory, options.mode == OverlayMode::read_write);
+    if (options.directory.empty()) return {Argument::directory, "the overlay's directory is not named"};
+    Result<os::PrivateDirectory> directory =
+        os::PrivateDirectory::open(options.directory, options.mode == OverlayMode::read_write);
     if (!directory) return directory.status();
     return Overlay(std::move(*directory), options);
   });
@@ -123,15 +113,16 @@ Status Overlay::within_directory(const Status& status) const {
 
 Result<Bundle> Overlay::read(const OverlayKey& key) const {
   const std::string name = entry_name(key);
-  std::int64_t unused = 0;
-  if (!directory_.holds(name, &unused)) return {Code::no_entry, name + ": not in the overlay"};
-  Result<Bundle> bundle = Bundle::open_at(directory_.descriptor(), name);
-  if (bundle.status().code() == Code::not_found) return {Code::no_entry, name + ": removed meanwhile"};
-  if (!bundle) return bundle;
-  Status status = bundle->verify();
+  const std::optional<os::PrivateDirectory::File> file = directory_.find(name);
+  if (!file) return {Code::no_entry, name + ": not in the overlay"};
+  Result<os::Mapping> mapping = directory_.map(name);
+  if (mapping.status().code() == Code::not_found) return {Code::no_entry, name + ": removed meanwhile"};
+  if (!mapping) return mapping.status();
+  Result<Bundle> bundle = Bundle::from_memory({mapping->data, mapping->size}, std::move(mapping->owner));
+  Status status = bundle ? bundle->verify() : bundle.status();
   if (status) status = check_content(*bundle, key);
   if (!status) return status.within(name);
-  touch_if_stale(name, unused);
+  touch_if_stale(name, file->unused_seconds);
   return bundle;
 }
 
@@ -165,7 +156,7 @@ Status Overlay::put(const std::string& name, cache::ByteView bytes) const {
     return {Code::invalid_argument,
             joined({directory_.path(), ": ", bytes.size, " bytes are more than the overlay may take, ", max_bytes_})};
   }
-  return within_directory(cache::write_private_file(directory_.descriptor(), name, bytes));
+  return within_directory(directory_.write(name, {reinterpret_cast<const char*>(bytes.data), bytes.size}));
 }
 
 Status Overlay::put_and_evict(const std::string& name, cache::ByteView bytes) const {
@@ -187,27 +178,20 @@ bool Overlay::is_part(const OverlayKey& key) const {
 }
 
 Status Overlay::has_mark(const std::string& name) const {
-  std::int64_t unused = 0;
-  if (!directory_.holds(name, &unused)) return {Code::no_entry, {}};
-  touch_if_stale(name, unused);
+  const std::optional<os::PrivateDirectory::File> file = directory_.find(name);
+  if (!file) return {Code::no_entry, {}};
+  touch_if_stale(name, file->unused_seconds);
   return {};
 }
 
 Result<std::string> user_cache_directory(const std::string& application) {
   return exceptions_to_status([&]() -> Result<std::string> {
-    if (!names_a_directory(application)) {
+    if (!os::is_plain_name(application)) {
       return {Argument::other, "application: \"" + application + "\" cannot name a directory"};
     }
-    std::string caches = absolute_path("XDG_CACHE_HOME");
-    if (caches.empty()) {
-      caches = absolute_path("HOME");
-      if (caches.empty()) {
-        return {Code::not_found,
-                "neither XDG_CACHE_HOME nor HOME is an absolute path, or the process has more rights than its user"};
-      }
-      caches += "/.cache";
-    }
-    return caches + "/" + application + "/clbake";
+    const Result<std::string> caches = os::user_cache_directory();
+    if (!caches) return caches;
+    return *caches + "/" + application + "/clbake";
   });
 }
 

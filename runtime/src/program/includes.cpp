@@ -1,10 +1,7 @@
 #include <clbake/includes.hpp>
+#include <clbake/os/files.hpp>
 
-#include <sys/stat.h>
 #include <algorithm>
-#include <cstdio>
-#include <memory>
-#include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -19,22 +16,6 @@ constexpr std::size_t kMostBytes = std::size_t{64} << 20;  // all files together
 
 // "a/b/" of "a/b/c.h"; empty without a folder.
 std::string folder_of(const std::string& name) { return name.substr(0, name.rfind('/') + 1); }
-
-// The content of a regular file; nothing if there is none that can be read.
-std::optional<std::string> read_file(const std::string& path) {
-  struct stat info = {};
-  if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), std::fclose);
-  if (!file) return std::nullopt;
-  std::string text;
-  text.reserve(std::min(static_cast<std::size_t>(info.st_size), kMostBytes));
-  char part[16384];
-  for (std::size_t size = 1; size > 0 && text.size() <= kMostBytes;) {
-    size = std::fread(part, 1, sizeof part, file.get());
-    text.append(part, size);
-  }
-  return std::ferror(file.get()) != 0 ? std::nullopt : std::optional<std::string>(std::move(text));
-}
 
 }  // namespace
 
@@ -319,9 +300,14 @@ class Scanner {
     return add_file(key, name.name).status();
   }
 
+  static Status too_large() {
+    return {Argument::other, "the files to include are too many or too large: more than 4096, or 64 MiB"};
+  }
+
   // Returns false if there is no such file.
   Result<bool> add_file(const std::string& name, const std::string& path) {
-    std::optional<std::string> text = read_file(path);
+    Result<std::string> text = os::read_file(path, kMostBytes);
+    if (text.status().code() == Code::malformed) return too_large();
     if (!text) return false;
     bytes_ += text->size();
     const auto [known, is_new] = files_.try_emplace(name, std::move(*text));  // left as it is unless it is new
@@ -329,7 +315,7 @@ class Scanner {
       return {Argument::other, "'" + name + "' to include may be either of two different files, one of them " + path};
     }
     if (files_.size() > kMostFiles || bytes_ > kMostBytes) {
-      return {Argument::other, "the files to include are too many or too large: more than 4096, or 64 MiB"};
+      return too_large();
     }
     const Includer file{folder_of(name), path.find('/') == std::string::npos ? "./" : folder_of(path), false};
     if (is_new || scanned_.insert(path).second) scan(file, known->second);

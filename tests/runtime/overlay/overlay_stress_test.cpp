@@ -108,10 +108,10 @@ int use(const OverlayOptions& options, std::uint64_t process, std::uint64_t roun
 
 // Until it is killed: evicts entries again and again.
 int evict(const std::string& path) {
-  const Result<PrivateDirectory> directory = PrivateDirectory::open(path, true);
+  const Result<os::PrivateDirectory> directory = os::PrivateDirectory::open(path, true);
   if (!directory) return complain("open", directory.status()), kWrong;
   for (;;) {
-    const Status status = evict(*directory, kKeys * 4096, {});
+    const Status status = clbake::evict(*directory, kKeys * 4096, {});
     if (!status) return complain("evict", status), kWrong;
     ::usleep(2000);
   }

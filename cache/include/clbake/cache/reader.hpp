@@ -74,12 +74,12 @@ class Bundle {
   // not_a_bundle, truncated, checksum, unsupported_version or malformed; the message begins with the path.
   static Result<Bundle> open(const std::string& path);
 
-  // The same, with a relative path resolved against `directory`, an open file descriptor, which stays the caller's.
-  static Result<Bundle> open_at(int directory, const std::string& path);
-
   // Reads the caller's bytes in place: they must stay unchanged while any copy of the Bundle lives. Needs no alignment.
   // Fails like open, without not_found and io; invalid_argument when `bytes` is null.
   static Result<Bundle> from_memory(ByteView bytes);
+
+  // The same for bytes that live as long as `owner`, which the copies of the Bundle keep.
+  static Result<Bundle> from_memory(ByteView bytes, std::shared_ptr<const void> owner);
 
   // Copies `bytes`; the caller may free them at once. Fails like from_memory.
   static Result<Bundle> copy_of(ByteView bytes);

@@ -20,18 +20,7 @@ using DigestFunction = void (*)(ByteView bytes, std::uint8_t* digest);
 // has two profiles, a program is empty, or a size exceeds the limits of FORMAT.md.
 Result<Bytes> encode(const Contents& contents, Packing packing = Packing::compressed);
 
-// Replaces a file atomically: `path` is the old file or the complete new one at any moment. Writes a temporary file in
-// the same directory, then fsync, rename, fsync of the directory; then removes temporary files of `path` that are older
-// than an hour, which killed processes left behind. On failure (io; the message begins with the path) the
-// temporary file is removed and the old file is untouched; so is what is not a regular file, such as a device.
+// os::write_file, without its exceptions.
 Status write_file(const std::string& path, ByteView bytes);
-
-// The same in an open directory, whose file descriptor stays the caller's, for a file that only its owner may read and
-// write; replaces a pipe as well. The temporary file is named "<name>.tmp." and a suffix; a killed process leaves it
-// behind.
-Status write_private_file(int directory, const std::string& name, ByteView bytes);
-
-// Makes the name of a file that was just written durable. Fails with io; the message does not name the file.
-Status sync_directory_of(const std::string& path);
 
 }  // namespace clbake::cache

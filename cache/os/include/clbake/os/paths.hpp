@@ -1,0 +1,16 @@
+// Paths are UTF-8 in every interface, on every system; this is the one way to the standard library's type and back.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace clbake::os {
+
+// REQUIRES: UTF-8. On Windows a long path gets the form that has no limit of length.
+std::filesystem::path native(std::string_view path);
+
+// With "/" between its parts, on Windows, too. Bytes of a POSIX path that are no UTF-8 stay as they are.
+std::string utf8(const std::filesystem::path& path);
+
+}  // namespace clbake::os

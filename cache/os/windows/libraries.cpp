@@ -1,0 +1,42 @@
+#include <clbake/os/libraries.hpp>
+
+#include <clbake/os/directories.hpp>
+
+#include "windows/system.hpp"
+
+namespace clbake::os {
+namespace {
+
+std::string path_of(HMODULE module) {
+  std::wstring path(32768, L'\0');
+  path.resize(::GetModuleFileNameW(module, path.data(), static_cast<DWORD>(path.size())));
+  return windows::narrow_path(std::move(path));
+}
+
+}  // namespace
+
+// Neither in the working directory nor in PATH, where anybody may put a library of that name.
+Result<LibraryHandle> open_library(const std::string& name) {
+  Result<std::wstring> wide = windows::wide_path(name);
+  if (!wide) return wide.status().within(name);
+  for (wchar_t& c : *wide) c = c == L'/' ? L'\\' : c;
+  const DWORD beside = is_absolute(name) ? LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR : 0;
+  HMODULE const library = ::LoadLibraryExW(wide->c_str(), nullptr, LOAD_LIBRARY_SEARCH_DEFAULT_DIRS | beside);
+  if (library) return LibraryHandle{library};
+  return {Code::not_found, name + ": " + windows::message_of(::GetLastError())};
+}
+
+void* symbol(LibraryHandle library, const std::string& name) {
+  const FARPROC found = ::GetProcAddress(static_cast<HMODULE>(library), name.c_str());
+  return reinterpret_cast<void*>(found);
+}
+
+std::string path_of_module(const void* address) {
+  HMODULE module = nullptr;
+  const DWORD flags = GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT;
+  return ::GetModuleHandleExW(flags, static_cast<const wchar_t*>(address), &module) ? path_of(module) : std::string();
+}
+
+std::string path_of_program() { return path_of(nullptr); }
+
+}  // namespace clbake::os

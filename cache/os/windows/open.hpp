@@ -1,0 +1,33 @@
+// Opening and replacing files by their wide paths. Failures name nothing.
+#pragma once
+
+#include <clbake/os/files.hpp>
+
+#include "windows/system.hpp"
+
+namespace clbake::os::windows {
+
+// "<path>.tmp.<process>.<number>" and the like: never the same twice in one process.
+std::wstring beside(const std::wstring& path, const wchar_t* kind);
+
+// Opens what is there, so that others may still replace and remove it. A file that a killed writer had just moved aside
+// is put back first. Fails with not_found or io.
+Result<Handle> open_existing(const std::wstring& path, DWORD access, DWORD flags = 0);
+
+// Fails unless it is a regular file.
+Status check_regular(HANDLE file);
+
+Result<Mapping> map(const std::wstring& path);
+
+// The whole of write_file; private: for the process's user alone.
+Status write_through_temporary(const std::wstring& path, bool is_private, std::string_view bytes);
+
+Status write_all(HANDLE file, std::string_view bytes);
+
+// Removes a file; one that is mapped gets a temporary name, by which it is removed later. False when that fails.
+bool remove(const std::wstring& path);
+
+// Seconds since the time.
+std::int64_t age_seconds(const FILETIME& time);
+
+}  // namespace clbake::os::windows

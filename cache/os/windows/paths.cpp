@@ -1,0 +1,14 @@
+#include <clbake/os/paths.hpp>
+
+#include "windows/system.hpp"
+
+namespace clbake::os {
+
+std::filesystem::path native(std::string_view path) {
+  const Result<std::wstring> wide = windows::wide_path(path);
+  return wide ? std::filesystem::path(*wide) : std::filesystem::path();
+}
+
+std::string utf8(const std::filesystem::path& path) { return windows::narrow_path(path.native()); }
+
+}  // namespace clbake::os

@@ -1,0 +1,26 @@
+// Who owns a file and who may write to it.
+#pragma once
+
+#include "windows/system.hpp"
+
+namespace clbake::os::windows {
+
+// Rights for the user of the process, and for the system's own accounts, which nothing is kept from. For one call that
+// creates something. When the user cannot be told, nobody gets any.
+class PrivateAccess {
+ public:
+  PrivateAccess();
+  PrivateAccess(const PrivateAccess&) = delete;
+  PrivateAccess& operator=(const PrivateAccess&) = delete;
+  ~PrivateAccess();
+  SECURITY_ATTRIBUTES* get() { return &attributes_; }
+
+ private:
+  SECURITY_ATTRIBUTES attributes_ = {};
+};
+
+// Ok when the open file or directory belongs to the user of the process and nobody else, the system's own accounts
+// apart, may write to it. The handle needs READ_CONTROL. Fails with io; the message does not name it.
+Status check_private(HANDLE file);
+
+}  // namespace clbake::os::windows

@@ -1,0 +1,121 @@
+// Atomic replacement of files.
+#include "windows/open.hpp"
+#include "windows/security.hpp"
+
+namespace clbake::os {
+namespace windows {
+namespace {
+
+DWORD move_file(const std::wstring& from, const std::wstring& to, DWORD flags) {
+  return ::MoveFileExW(from.c_str(), to.c_str(), flags | MOVEFILE_WRITE_THROUGH) ? ERROR_SUCCESS : ::GetLastError();
+}
+
+// A mapped file cannot be replaced, but renamed: it goes aside, and away when nobody maps it any more. For a moment
+// there is no `path`; if the process is killed then, the next reader puts the old file back.
+DWORD replace_mapped(const std::wstring& temporary, const std::wstring& path) {
+  const std::wstring aside = beside(path, L".old.");
+  DWORD error = move_file(path, aside, 0);
+  if (error != ERROR_SUCCESS) return error;
+  error = move_file(temporary, path, 0);
+  if (error != ERROR_SUCCESS) {
+    move_file(aside, path, 0);
+    return error == ERROR_ALREADY_EXISTS || error == ERROR_FILE_EXISTS ? ERROR_SHARING_VIOLATION : error;
+  }
+  if (!::DeleteFileW(aside.c_str())) move_file(aside, beside(path, L".tmp."), 0);
+  return ERROR_SUCCESS;
+}
+
+DWORD replace(const std::wstring& temporary, const std::wstring& path) {
+  return retried([&]() -> DWORD {
+    const DWORD error = move_file(temporary, path, MOVEFILE_REPLACE_EXISTING);
+    const bool may_be_mapped = error == ERROR_ACCESS_DENIED || error == ERROR_USER_MAPPED_FILE || is_passing(error);
+    if (!may_be_mapped) return error;
+    const DWORD other = replace_mapped(temporary, path);
+    // The directory does not let us, or somebody is about to close the file.
+    return other == ERROR_FILE_NOT_FOUND ? ERROR_SHARING_VIOLATION : other;
+  });
+}
+
+// The name of a temporary or old file of `name`.
+bool is_left_over(const std::wstring& item, const std::wstring& name) {
+  for (const wchar_t* kind : {L".tmp.", L".old."}) {
+    const std::wstring prefix = name + kind;
+    const bool ours = item.size() > prefix.size() && item.compare(0, prefix.size(), prefix) == 0 &&
+                      item.find_first_not_of(L"0123456789.", prefix.size()) == item.npos;
+    if (ours) return true;
+  }
+  return false;
+}
+
+// Removes those beside `path` that are older than an hour: their writers were killed, or their readers have ended. Best
+// effort.
+void remove_abandoned(const std::wstring& path) {
+  constexpr std::int64_t kAbandonedSeconds = 3600;
+  const std::size_t end = path.find_last_of(L"/\\") + 1;
+  WIN32_FIND_DATAW item = {};
+  const HANDLE listing = ::FindFirstFileW((path + L".*").c_str(), &item);
+  if (listing == INVALID_HANDLE_VALUE) return;
+  do {
+    const bool old = age_seconds(item.ftLastWriteTime) > kAbandonedSeconds;
+    if (old && is_left_over(item.cFileName, path.substr(end)))
+      ::DeleteFileW((path.substr(0, end) + item.cFileName).c_str());
+  } while (::FindNextFileW(listing, &item));
+  ::FindClose(listing);
+}
+
+Status check_replaceable(const std::wstring& path) {
+  const Result<Handle> file = open_existing(path, FILE_READ_ATTRIBUTES, FILE_FLAG_BACKUP_SEMANTICS);
+  if (!file || check_regular(file->get())) return {};
+  return {Code::io, "exists and is not a regular file; it stays as it is"};
+}
+
+}  // namespace
+
+Status write_through_temporary(const std::wstring& path, bool is_private, std::string_view bytes) {
+  PrivateAccess access;
+  const std::wstring temporary = beside(path, L".tmp.");
+  Handle file(::CreateFileW(temporary.c_str(), GENERIC_WRITE, FILE_SHARE_READ, is_private ? access.get() : nullptr,
+                            CREATE_NEW, FILE_ATTRIBUTE_NORMAL, nullptr));
+  if (!file) {
+    const DWORD error = ::GetLastError();
+    if (code_of(error) == Code::not_found) return {Code::io, "the directory does not exist"};
+    return io_failure("cannot create a temporary file beside it", error);
+  }
+  Status status = write_all(file.get(), bytes);
+  file.close();
+  if (status) {
+    const DWORD error = replace(temporary, path);
+    if (error == ERROR_SUCCESS) return {};
+    status = io_failure("rename", error);
+  }
+  ::DeleteFileW(temporary.c_str());
+  return status;
+}
+
+namespace {
+
+Status write(const std::string& path, bool is_private, std::string_view bytes) {
+  const Result<std::wstring> name = wide_path(path);
+  Status status = name.status();
+  if (status && !is_private) status = check_replaceable(*name);
+  if (status) status = write_through_temporary(*name, is_private, bytes);
+  if (status) remove_abandoned(*name);
+  return status.within(path);
+}
+
+}  // namespace
+}  // namespace windows
+
+// The system has no such call; renames are written through.
+Status sync_directory_of(const std::string& /*path*/) { return {}; }
+
+Status write_file(const std::string& path, std::string_view bytes) { return windows::write(path, false, bytes); }
+
+Status write_private_file(const std::string& path, std::string_view bytes) { return windows::write(path, true, bytes); }
+
+bool remove_file(const std::string& path) {
+  const Result<std::wstring> name = windows::wide_path(path);
+  return name && windows::remove(*name);
+}
+
+}  // namespace clbake::os
