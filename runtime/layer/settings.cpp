@@ -180,7 +180,7 @@ std::string overlay_of(Reader& reader) {
   if (reader.text("CLBAKE_OVERLAY") == "off") return {};
   const std::string named = reader.path("CLBAKE_OVERLAY");
   if (!named.empty()) return named;
-  const Result<std::string> cache = user_cache_directory("layer");
+  const Result<std::string> cache = user_cache_directory("clbake-layer");
   if (!cache) reader.complain("no overlay: " + cache.status().message());
   return cache ? *cache : std::string();
 }

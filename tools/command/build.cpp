@@ -135,6 +135,13 @@ void check_combinations(const Cli& cli) {
   if (cli.has("force") && !cli.has("profile")) throw UsageError("--force: needs --profile");
 }
 
+std::vector<builder::program::Program> programs_of(const std::string& path) {
+  if (std::filesystem::path(path).extension() == ".cl") {
+    throw UsageError("--programs: " + path + " is a source; 'clbake programs init' writes the manifest for it");
+  }
+  return need(builder::program::read_programs(path));
+}
+
 builder::build::BuildOptions options_from(const Cli& cli) {
   check_combinations(cli);
   builder::build::BuildOptions options;
@@ -152,7 +159,7 @@ builder::build::BuildOptions options_from(const Cli& cli) {
   options.timeout = cli.timeout(180);
   for (const std::string& file : cli.list("profile"))
     options.profiles.push_back({file, need(builder::profile::read_tuning(file))});
-  if (cli.has("programs")) options.programs = need(builder::program::read_programs(cli.text("programs")));
+  if (cli.has("programs")) options.programs = programs_of(cli.text("programs"));
   choose_devices(cli, options);
   return options;
 }

@@ -67,6 +67,10 @@ void print_summary(const Json& report, const std::string& file) {
   std::printf("format %s; %s; programs of %s, stored in %s (%.2f x)\n", cell_text(report["format"]).c_str(),
               size_cell(report["file_bytes"]).c_str(), size_cell(report["bytes"]).c_str(),
               size_cell(report["stored_bytes"]).c_str(), report["ratio"].get<double>());
+  if (report["trial_bytes"] > 0) {
+    std::printf("recorded contents of arguments: %s; 'clbake merge --without-trials' leaves them out\n",
+                size_cell(report["trial_bytes"]).c_str());
+  }
   print_trust(report);
   std::printf("\n");
   print_table({"target",

@@ -60,6 +60,7 @@ int merge(const std::vector<std::string>& arguments) {
           "variant, are left out and named. Needs no OpenCL device. Signatures of the parts do not hold for the\n"
           "whole, which has none.");
   cli.add_required("output,o", "FILE", "the bundle to write; an earlier bundle there is replaced");
+  cli.add_flag("without-trials", "leave out the recorded contents by which own programs were proven");
   cli.add_json();
   if (const auto status = cli.parse(arguments)) return *status;
   const std::string output = behind_links(cli.text("output"));
@@ -74,6 +75,7 @@ int merge(const std::vector<std::string>& arguments) {
   builder::build::MergedBundle merged = builder::build::merge_bundles(std::move(bundles));
   merged.left_out.insert(merged.left_out.begin(), left_out.begin(), left_out.end());
 
+  if (cli.has("without-trials")) builder::build::drop_trials(merged.contents);
   const cache::Bytes bytes = packed(merged.contents);
   need(cache::write_file(output, {bytes.data(), bytes.size()}));
   for (const std::string& line : merged.left_out) {

@@ -22,17 +22,27 @@ std::string joined(const std::vector<std::string>& bundles) {
   return all;
 }
 
+// Lines are added to it: so it has to be new, or a log.
+void check_log(const std::string& path) {
+  const std::string begin = "clbake: ";
+  std::string found(begin.size(), ' ');
+  std::ifstream file(path, std::ios::binary);
+  file.read(found.data(), static_cast<std::streamsize>(found.size()));
+  if (file.gcount() > 0 && found != begin) throw UsageError("--log: " + path + " exists and is no log of clbake's");
+  if (!std::ofstream(path, std::ios::app)) throw UsageError("--log: " + path + " cannot be written");
+}
+
 }  // namespace
 
 int run_with(const std::vector<std::string>& arguments) {
   Cli cli(
       "run-with [FILE...] [OPTIONS] -- PROGRAM ARGUMENTS...",
-      "Runs an OpenCL program, unchanged, with what bundles hold in the place of what it would compile. What they do\n"
-      "not hold is compiled as ever and learnt for the next time, in the overlay: without any bundle, all is. The\n"
-      "exit status is the program's. The layer's settings (runtime/layer/LAYER.md) apply here, too.");
+      "Runs an OpenCL program, unchanged. Kernels that the bundles hold are loaded; all others are compiled by the\n"
+      "driver, and learnt for the next time, in the overlay. The exit status is the program's. The layer's settings\n"
+      "(runtime/layer/LAYER.md) apply here, too.");
   cli.add_value("learn", "on|read-only|off",
                 "off: bundles alone serve; read-only: what was learnt earlier does, too; default on");
-  cli.add_value("overlay", "DIR", "where what is learnt is kept; default: a directory in the user's cache");
+  cli.add_value("overlay", "DIR", "where what is learnt is kept; default: clbake-layer/clbake in the user's cache");
   cli.add_value("log", "FILE", "what comes from where, and why something is compiled; 'stderr' is possible");
   const WithCommand split = split_command(arguments);
   if (const auto status = cli.parse(split.own)) return *status;
@@ -50,7 +60,7 @@ int run_with(const std::vector<std::string>& arguments) {
   }
   if (cli.has("log")) {
     const std::string log = cli.text("log");
-    if (log != "stderr" && !std::ofstream(log, std::ios::app)) throw UsageError("--log: " + log + " cannot be written");
+    if (log != "stderr") check_log(log);
     environment.emplace_back("CLBAKE_LOG", log == "stderr" ? log : std::filesystem::absolute(log).string());
   }
   become_under_layer(split.command, environment);

@@ -2,6 +2,7 @@
 #include "command/verbs.hpp"
 #include "recording/capture_programs.hpp"
 #include "recording/recorded_files.hpp"
+#include "recording/recording.hpp"
 #include "recording/under_layer.hpp"
 
 #include <clbake/added_options.hpp>
@@ -13,22 +14,25 @@
 namespace clbake::tool {
 
 int record(const std::vector<std::string>& arguments) {
-  Cli cli("record -o DIR [OPTIONS] -- PROGRAM ARGUMENTS...",
-          "Runs a program, unchanged, and records its OpenCL programs: sources and all that they include, build\n"
-          "options, kernels, local sizes, and for some launches what they were given, with the contents. DIR gets\n"
-          "programs.json, for 'build --programs', and the files that it names; what an earlier recording there has\n"
-          "seen stays. The contents are the program's data: look at them before you pass the directory on. A program\n"
-          "that loads its kernels from a cache of its own shows no source: empty that cache first, or use\n"
-          "--refuse-binaries. The exit status is the program's, or 3 when that is 0 and\n"
-          "nothing was recorded. 'capture' joins recordings.");
+  Cli cli(
+      "record -o DIR [OPTIONS] -- PROGRAM ARGUMENTS...",
+      "Runs a program, unchanged, and records its OpenCL programs: sources with all files that they include,\n"
+          "build options, kernels, local sizes, and the values that some launches were given. DIR gets\n"
+          "programs.json, for 'build --programs', and the files that it names; an earlier recording there is kept\n"
+          "and added to. The contents are the program's data: look at them before you pass on the directory, or a\n"
+          "bundle of it ('merge --without-trials' takes them out). A program that loads its kernels from a cache\n"
+          "of its own shows no source: empty that cache first, or use --refuse-binaries. The exit status is the\n"
+          "program's, or 3 when that is 0 and nothing was recorded. 'capture' joins recordings.");
   cli.add_required("output,o", "DIR", "the directory for the recording");
   cli.add_value("max-bytes", "N", "bytes of contents that DIR may hold; default 268435456");
-  cli.add_flag("refuse-binaries", "say no to binaries of the program's own cache, so that it compiles its sources");
+  cli.add_flag("refuse-binaries",
+               "the program gets an error for binaries of its own cache, and so compiles its sources");
   const WithCommand split = split_command(arguments);
   if (const auto status = cli.parse(split.own)) return *status;
   need(no_added_options());
   const std::string directory = std::filesystem::absolute(cli.text("output")).string();
   make_private_directory(directory);
+  Recording().add(directory);  // fails now for a folder with another programs.json, not after the run
   std::vector<std::pair<std::string, std::string>> environment = {
       {"CLBAKE_RECORD", directory},
       {"CLBAKE_RECORD_BYTES", std::to_string(cli.size("max-bytes", 268435456))},

@@ -160,6 +160,16 @@ Json signatures_json(const Bundle& bundle) {
   return all;
 }
 
+// The bytes by which proofs try own programs: arguments with their contents.
+std::size_t trial_bytes(const Bundle& bundle, const std::string& file) {
+  std::set<std::uint32_t> sources;
+  for (std::uint32_t i = 0; i < bundle.variant_count(); ++i) sources.insert(need(bundle.variant(i), file).trial);
+  sources.erase(0);
+  std::size_t bytes = 0;
+  for (const std::uint32_t source : sources) bytes += need(bundle.source(source - 1), file).text.size();
+  return bytes;
+}
+
 }  // namespace
 
 Json bundle_report(const Bundle& bundle, const std::string& file) {
@@ -194,6 +204,7 @@ Json bundle_report(const Bundle& bundle, const std::string& file) {
           {"stored_bytes", stored},
           {"ratio", stored > 0 ? static_cast<double>(bytes) / static_cast<double>(stored) : 1.0},
           {"variants", bundle.variant_count()},
+          {"trial_bytes", trial_bytes(bundle, file)},
           {"targets", std::move(targets)},
           {"summary", std::move(summary)},
           {"profiles", profiles_json(bundle, file)},

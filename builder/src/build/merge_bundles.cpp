@@ -185,6 +185,7 @@ Status read_bundles(const std::string& path, std::vector<NamedBundle>& bundles, 
   }
   const Result<std::vector<std::string>> files = bundles_in(path);
   if (!files) return files.status();
+  if (files->empty()) return {Code::not_found, "no bundle in " + path};
   for (const std::string& file : *files) {
     Result<NamedBundle> bundle = read_bundle(file);
     if (bundle) {
@@ -202,6 +203,18 @@ MergedBundle merge_bundles(std::vector<NamedBundle> bundles) {
   MergedBundle merged = merger.take();
   profile::add_default_targets(merged.contents);
   return merged;
+}
+
+void drop_trials(cache::Contents& contents) {
+  std::vector<cache::Source> kept;
+  for (cache::Variant& variant : contents.variants) {
+    variant.trial = 0;
+    const auto old = variant.source;
+    const auto same = std::find(kept.begin(), kept.end(), contents.sources[old]);
+    variant.source = static_cast<std::uint32_t>(same - kept.begin());
+    if (same == kept.end()) kept.push_back(contents.sources[old]);
+  }
+  contents.sources = std::move(kept);
 }
 
 }  // namespace clbake::builder::build

@@ -151,6 +151,7 @@ std::set<std::string> kernels_with_fewer_trials(const std::string& rest, const s
 }
 
 Result<std::vector<TriedKernel>> parse_trial(const std::string& trial) {
+  if (trial.empty()) return {Code::not_found, "it has no trials: it was learnt, or they were left out of the bundle"};
   const Result<Json> json = parse_json(trial);
   if (!json) return json.status().within("the program's trials");
   JsonReader reader;

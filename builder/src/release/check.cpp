@@ -97,7 +97,7 @@ std::string why(const Served& served, Lack lack) {
     case Lack::program: return shown + why_not_native(program, " was not baked for this target");
     case Lack::jit_freedom:
       return shown + (program.origin == Origin::portable ? " is portable: the driver compiles it at every load"
-                      : note.empty()                     ? " is not JIT-free"
+                      : note.empty()                     ? ": no proof launched it. Was it learnt? Record and build it"
                                                          : ": " + note);
     default: {
       const std::string cause = program::part_of(note, program::kOnlyLoaded);

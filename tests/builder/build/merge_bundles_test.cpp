@@ -219,6 +219,26 @@ BOOST_AUTO_TEST_CASE(AMergedBundleHoldsTheDefaultsOfBothTypesOfDevice) {
   BOOST_TEST(fingerprint(normalized(twice)) == fingerprint(normalized(once)));
 }
 
+BOOST_AUTO_TEST_CASE(WithoutTrialsNothingOfTheirContentsIsLeft) {
+  Contents contents = with_program({{cache::Role::kernel, "scale", {64, 1, 1}, 1, 1}});
+  const Contents before = contents;
+  contents.sources.insert(contents.sources.begin(), {"trial.json", "secret"});
+  for (cache::Variant& variant : contents.variants) {
+    ++variant.source;
+    variant.trial = 1;
+  }
+  drop_trials(contents);
+  BOOST_TEST((contents.sources == before.sources));
+  BOOST_TEST(fingerprint(normalized(contents)) == fingerprint(normalized(before)));
+}
+
+BOOST_AUTO_TEST_CASE(ADirectoryWithoutBundlesIsNamed) {
+  const process::ScratchDirectory directory = required(process::ScratchDirectory::create(""));
+  std::vector<NamedBundle> bundles;
+  std::vector<std::string> left_out;
+  BOOST_TEST(read_bundles(directory.path(), bundles, left_out).message() == "no bundle in " + directory.path());
+}
+
 BOOST_AUTO_TEST_CASE(ADirectoryStandsForItsBundlesAndDamagedOnesAreNamed) {
   const process::ScratchDirectory scratch = required(process::ScratchDirectory::create());
   const std::string good = scratch.path() + "/b.clbake";

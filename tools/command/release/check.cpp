@@ -261,8 +261,8 @@ void declare_check_options(Cli& cli) {
 }  // namespace
 
 int check(const std::vector<std::string>& arguments) {
-  Cli cli("check FILE --shapes FILE [OPTIONS]",
-          "Says whether a bundle serves all problems of a file, and its programs of the application's own, on all\n"
+  Cli cli("check FILE [OPTIONS]",
+          "Says whether a bundle serves all problems of --shapes, and its programs of the application's own, on all\n"
           "of its targets, or on those that are named, and lists what is missing and why. Exit status: 0, all are\n"
           "served; 3, some are not, or a target is unknown. Needs no OpenCL device, unless --device is given.");
   declare_check_options(cli);

@@ -28,7 +28,7 @@ Result<NamedBundle> read_bundle(const std::string& path);
 // order of their names. Every byte is verified: a bundle that is named fails like Bundle::open, one of a directory goes
 // into `left_out` instead, as an overlay's may be damaged. What an overlay's file (its name is 32
 // hexadecimal digits) says about proofs is dropped: runtimes prove nothing. Fails with io for a directory that cannot
-// be read.
+// be read, and with not_found for one without bundles.
 Status read_bundles(const std::string& path, std::vector<NamedBundle>& bundles, std::vector<std::string>& left_out);
 
 // Equal targets, sources and variants become one. Of two entries for one target, variant and form the proven one is
@@ -36,5 +36,8 @@ Status read_bundles(const std::string& path, std::vector<NamedBundle>& bundles, 
 // that has one. A variant with the name of another one in an earlier bundle, and something else in it, is left out with
 // its entries and rules; one without entries gives way instead. The default variants for what no bundle has are added.
 MergedBundle merge_bundles(std::vector<NamedBundle> bundles);
+
+// Takes out how proofs try programs, and so the recorded contents of arguments. Needs sources that differ.
+void drop_trials(cache::Contents& contents);
 
 }  // namespace clbake::builder::build
