@@ -2,7 +2,8 @@
 #include "cli/cli.hpp"
 #include "command/verbs.hpp"
 
-#include <csignal>
+#include <clbake/os/program.hpp>
+
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -93,8 +94,6 @@ int dispatch(const Arguments& arguments) {
 }  // namespace clbake::tool
 
 int main(int argc, char** argv) {
-  // When a limit on file sizes is reached, a write fails, as on a full disk, instead of killing the process.
-  std::signal(SIGXFSZ, SIG_IGN);
-  const int status = clbake::tool::dispatch({argv + 1, argv + argc});
+  const int status = clbake::tool::dispatch(clbake::os::begin_program(argc, argv));
   return clbake::tool::stdout_is_written() ? status : clbake::tool::fail_to_write();
 }

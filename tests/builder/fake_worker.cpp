@@ -12,12 +12,14 @@
 #include <clbake/builder/build.hpp>
 #include <clbake/builder/compile.hpp>
 #include <clbake/builder/learn.hpp>
+#include <clbake/builder/process.hpp>
 #include <clbake/cache/writer.hpp>
+#include <clbake/os/libraries.hpp>
+#include <clbake/os/line_channel.hpp>
 #include <clbake/program_text.hpp>
 #include "learn/functions.hpp"
 #include "learn/inbox.hpp"
 #include "learn/program_to_learn.hpp"
-#include "process/line_channel.hpp"
 #include "prove/proofs.hpp"
 #include "prove/signs.hpp"
 #include "tune/timing/timing_order.hpp"
@@ -210,7 +212,7 @@ std::string times_of(const TimingOrder& order, const kernels::Params& params) {
 }
 
 int time(std::string variant) {
-  ParentChannel caller;
+  os::ParentChannel caller;
   if (misbehaviour("time", variant) == "garbage") caller.send("a driver's greeting");
   caller.send("ready");
   auto params = std::get<kernels::Params>(kernels::parse(variant));
@@ -280,7 +282,7 @@ int work(const std::string& verb, const std::string& input, const std::string& o
 int be_learner(const std::vector<std::string>& arguments) {
   learn::Settings settings;
   settings.overlay.mode = OverlayMode::read_write;
-  settings.worker = own_path();
+  settings.worker = os::path_of_program();
   for (std::size_t i = 1; i + 1 < arguments.size(); i += 2) {
     if (arguments[i] == "--overlay") settings.overlay.directory = arguments[i + 1];
     if (arguments[i] == "--max-bytes") settings.overlay.max_bytes = std::stoul(arguments[i + 1]);

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # one_definition.sh ROOT: no type or inline function of the product has two definitions in one namespace. Each compiles
-# in its own files, and the linker keeps one of the two for all: the program then reads one struct as the other.
+# in its own files, and the linker keeps one of the two for all: the program then reads one struct as the other. Of the
+# operating system's two folders a program has one.
 set -u
 cd "$1" || exit 1
-pairs=$(git ls-files 'cache/*.[ch]pp' 'kernels/*.[ch]pp' 'runtime/*.[ch]pp' 'builder/*.[ch]pp' 'tools/*.[ch]pp' | xargs awk '
+pairs=$(git ls-files 'cache/*.[ch]pp' 'kernels/*.[ch]pp' 'runtime/*.[ch]pp' 'builder/*.[ch]pp' 'tools/*.[ch]pp' ':!cache/os/windows' |
+  xargs awk '
   FNR == 1 { depth = hidden = 0; space = "" }
   # clang-format writes definitions of a namespace at the first column, and names the namespace where it ends.
   /^namespace .*\{$/ {

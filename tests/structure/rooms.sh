@@ -42,6 +42,7 @@ while IFS=: read -r file include; do
       part=${file#tests/} && part=${part%%/*}
       roots="tests tests/$part $(dirname "$file") $part/src runtime/layer tools tests/cache tests/builder" ;;
     tests/*) roots=tests ;;
+    cache/os/*) roots=cache/os ;;
     runtime/layer/*) roots="runtime/layer runtime/src" ;;
     tools/*) roots="tools $(dirname "$file")" ;;
     *) roots="${file%%/src/*}/src" ;;

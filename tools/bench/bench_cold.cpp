@@ -13,6 +13,7 @@
 #include <clbake/builder/process.hpp>
 #include <clbake/builder/scratch.hpp>
 #include <clbake/device_lookup.hpp>
+#include <clbake/os/libraries.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -46,7 +47,7 @@ std::string scratch_path(const builder::process::ScratchDirectory& scratch, cons
 void call_worker(const std::vector<std::string>& arguments, const std::string& cache, const std::string& log,
                  const char* path) {
   builder::process::Command command{
-      {builder::process::own_path(), "worker"}, builder::process::driver_cache_environment(cache), log};
+      {os::path_of_program(), "worker"}, builder::process::driver_cache_environment(cache), log};
   command.arguments.insert(command.arguments.end(), arguments.begin(), arguments.end());
   for (auto& variable : builder::process::steady_environment()) command.environment.push_back(std::move(variable));
   const builder::process::Exit exit = need(builder::process::run(command, kTimeout, {}));

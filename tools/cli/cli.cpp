@@ -3,12 +3,12 @@
 #include <clbake/builder/release/signing.hpp>
 #include <clbake/builder/shape/shape.hpp>
 #include <clbake/cache/writer.hpp>
+#include <clbake/os/program.hpp>
 
 #include <algorithm>
 #include <boost/program_options.hpp>
 #include <cerrno>
 #include <cmath>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -75,14 +75,9 @@ bool shown(const Character& c) {
   return c.bytes > 0 && !control && c.code != 0xFFFE && c.code != 0xFFFF;
 }
 
-std::atomic<bool> signalled{false};
-
 }  // namespace
 
-const std::atomic<bool>& interrupted() {
-  for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int) { signalled = true; });
-  return signalled;
-}
+const std::atomic<bool>& interrupted() { return os::interrupted(); }
 
 Status verify_all(const Bundle& bundle) {
   const Status intact = bundle.verify();

@@ -7,6 +7,7 @@
 #include <clbake/added_options.hpp>
 #include <clbake/builder/build.hpp>
 #include <clbake/builder/process.hpp>
+#include <clbake/os/libraries.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -154,7 +155,7 @@ builder::build::BuildOptions options_from(const Cli& cli) {
   options.variants = variants_named(cli.list("variant"));
   options.gemm =
       !cli.has("programs") || cli.has("precision") || cli.has("variant") || cli.has("profile") || cli.has("untuned");
-  options.worker = builder::process::own_path();
+  options.worker = os::path_of_program();
   options.parallel = cli.jobs();
   options.timeout = cli.timeout(180);
   for (const std::string& file : cli.list("profile"))

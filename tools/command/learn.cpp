@@ -5,6 +5,7 @@
 #include <clbake/added_options.hpp>
 #include <clbake/builder/learn.hpp>
 #include <clbake/builder/process.hpp>
+#include <clbake/os/libraries.hpp>
 
 namespace clbake::tool {
 
@@ -22,7 +23,7 @@ int learn(const Arguments& arguments) {
   settings.overlay.mode = OverlayMode::read_write;
   settings.overlay.max_bytes = cli.size("max-bytes", settings.overlay.max_bytes);
   settings.log = cli.text("log");
-  settings.worker = builder::process::own_path();
+  settings.worker = os::path_of_program();
   need(builder::learn::learn(settings));
   return kSuccess;
 }

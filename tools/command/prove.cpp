@@ -6,6 +6,7 @@
 #include <clbake/added_options.hpp>
 #include <clbake/builder/build.hpp>
 #include <clbake/builder/process.hpp>
+#include <clbake/os/libraries.hpp>
 
 #include <cstdio>
 
@@ -52,7 +53,7 @@ int prove(const std::vector<std::string>& arguments) {
   need(no_added_options());
   builder::build::ProveOptions options;
   options.file = behind_links(cli.file());
-  options.worker = builder::process::own_path();
+  options.worker = os::path_of_program();
   options.again = cli.has("again");
   options.timeout = cli.timeout(180);
   options.devices = selected_devices(cli.text("device"));

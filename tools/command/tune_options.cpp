@@ -5,6 +5,7 @@
 #include <clbake/builder/process.hpp>
 #include <clbake/builder/shape/shapes_file.hpp>
 #include <clbake/builder/tuning_file.hpp>
+#include <clbake/os/libraries.hpp>
 
 #include <algorithm>
 #include <array>
@@ -182,7 +183,7 @@ builder::tune::TuneOptions tune_options(const Cli& cli, const std::vector<std::s
   options.parallel = cli.jobs();
   options.timeout = cli.timeout(20);
   options.fresh = cli.has("fresh");
-  options.worker = builder::process::own_path();
+  options.worker = os::path_of_program();
   options.work = output + ".work";
   options.command = "clbake tune";
   for (const std::string& argument : arguments) {

@@ -10,6 +10,7 @@
 #include <clbake/builder/offline_targets.hpp>
 #include <clbake/builder/process.hpp>
 #include <clbake/builder/tune.hpp>
+#include <clbake/os/program.hpp>
 
 namespace clbake::tool {
 namespace {
@@ -33,7 +34,7 @@ Status job(const std::vector<std::string>& a) {
 }  // namespace
 
 int worker(const std::vector<std::string>& arguments) try {
-  builder::process::end_with_parent();
+  os::end_with_parent();
   const bool is_command = arguments.size() > 1 && arguments[0] == "command";  // a verb, in a piece of work
   const Status status =
       is_command ? builder::process::start_anew({arguments.begin() + 1, arguments.end()}) : job(arguments);

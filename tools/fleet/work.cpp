@@ -7,6 +7,7 @@
 #include <clbake/builder/fleet/work.hpp>
 #include <clbake/builder/process.hpp>
 #include <clbake/cache/writer.hpp>
+#include <clbake/os/libraries.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -79,7 +80,7 @@ std::vector<PieceResult> do_pieces(const Manifest& manifest, const std::vector<s
     bar.show(++ended, pieces.size(), std::string(name(state)) + (p.result.made ? " now: " : ": ") + label);
   };
   Result<std::vector<PieceResult>> results =
-      builder::fleet::work(manifest, pieces, builder::process::own_path(), interrupted(), show);
+      builder::fleet::work(manifest, pieces, os::path_of_program(), interrupted(), show);
   if (results.status().code() == Code::cancelled) return {};
   return need(std::move(results));
 }

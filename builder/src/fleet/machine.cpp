@@ -1,10 +1,9 @@
 #include <clbake/builder/fleet/plan.hpp>
 #include <clbake/exceptions_to_status.hpp>
+#include <clbake/os/program.hpp>
 
 #include "process/json_reader.hpp"
 #include "process/text_file.hpp"
-
-#include <unistd.h>
 
 namespace clbake::builder::fleet {
 using namespace compile;
@@ -42,12 +41,6 @@ bool read_machine(JsonReader& in, const JsonValue& root, Machine& machine) {
   return in.member(root, json_field("devices", devices)) && in.member(root, json_field("targets", targets));
 }
 
-std::string host_name() {
-  char name[256] = {};
-  if (gethostname(name, sizeof name - 1) != 0 || name[0] == '\0') return "localhost";
-  return name;
-}
-
 // 16 hexadecimal digits that differ for other targets, or for compilers of other versions.
 std::string compilers_identity(const OfflineTarget& target) {
   std::vector<std::string> parts = {target.name, identity(target.device.target)};
@@ -67,7 +60,7 @@ bool is_machine_name(const std::string& name) {
 
 Result<Machine> this_machine() {
   Machine machine;
-  machine.name = host_name();
+  machine.name = os::host_name();
   const Result<std::vector<OfflineTarget>> targets = offline_targets();
   if (!targets) return targets.status();
   for (const OfflineTarget& target : *targets) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <clbake/learn_request.hpp>
+#include <clbake/os/messages.hpp>
 
 #include <deque>
 #include <functional>
@@ -13,13 +14,14 @@ namespace clbake::builder::learn {
 using clbake::learn::Request;
 using clbake::learn::SeenLaunch;
 
-// The requests for one program on one device become one. What exceeds kMostBytes is dropped.
+// The layer's requests, from the standard input. Those for one program on one device become one. What exceeds
+// kMostBytes is dropped.
 class Inbox {
  public:
   static constexpr std::size_t kMostBytes = std::size_t{256} << 20;  // of programs that wait
 
   // `complain` is told of messages that are none.
-  Inbox(int socket, std::function<void(const std::string&)> complain);
+  explicit Inbox(std::function<void(const std::string&)> complain);
 
   // Waits until there are requests and the layer has been silent for 2 s, or has ended. False when there are none and
   // it has ended, or has been silent for 10 s.
@@ -32,18 +34,14 @@ class Inbox {
   std::optional<Request> next();
 
  private:
-  enum class Event { message, silence, end };
-  Event receive(int milliseconds);
-  void take_file(int file);
+  bool receive(int milliseconds);  // false after silence
+  void take(const os::Received& got);
   void add(Request request);
 
-  int socket_;
   std::function<void(const std::string&)> complain_;
   std::deque<Request> requests_;
   std::size_t bytes_ = 0;
   bool ended_ = false;
 };
-
-bool is_socket(int descriptor);
 
 }  // namespace clbake::builder::learn

@@ -1,5 +1,7 @@
 #include <clbake/builder/learn.hpp>
 
+#include <clbake/os/messages.hpp>
+#include <clbake/os/program.hpp>
 #include <clbake/overlay_directory.hpp>
 
 #include "learn/inbox.hpp"
@@ -7,7 +9,6 @@
 #include "learn/work_lock.hpp"
 
 #include <fcntl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 #include <functional>
 #include <utility>
@@ -37,13 +38,6 @@ class Log {
   int file_ = -1;
 };
 
-// Processor time and the disk that nobody else wants. Best effort.
-void lower_priority() {
-  constexpr int kProcess = 1, kIdle = 3 << 13;  // of ioprio_set, which has no header
-  static_cast<void>(nice(19) + 1);
-  static_cast<void>(syscall(SYS_ioprio_set, kProcess, 0, kIdle) + 1);
-}
-
 Status work(const Settings& settings, const Overlay& overlay, Inbox& inbox, const Log& log) {
   const Result<WorkLock> lock = WorkLock::take(settings.overlay.directory);
   if (!lock) return lock.status();
@@ -58,12 +52,12 @@ Status work(const Settings& settings, const Overlay& overlay, Inbox& inbox, cons
 }
 
 Status run(const Settings& settings, const Log& log) {
-  if (!is_socket(settings.input)) {
+  if (!os::is_message_channel()) {
     return {Code::io, "the input is no socket of the layer, which starts this command by itself"};
   }
   const Result<Overlay> overlay = Overlay::open(settings.overlay);
   if (!overlay) return overlay.status();
-  Inbox inbox(settings.input, std::cref(log));
+  Inbox inbox(std::cref(log));
   Status status;
   while (status && inbox.wait()) status = work(settings, *overlay, inbox, log);
   return status;
@@ -72,7 +66,7 @@ Status run(const Settings& settings, const Log& log) {
 }  // namespace
 
 Status learn(const Settings& settings) {
-  lower_priority();
+  os::lower_priority();
   const Log log(settings.log);
   Status status = run(settings, log);
   if (!status) log(status.message());

@@ -2,9 +2,9 @@
 
 #include <clbake/builder/jobs.hpp>
 #include <clbake/cache/xxh64.hpp>
+#include <clbake/os/program.hpp>
 #include <clbake/platform.hpp>
 
-#include <unistd.h>
 #include <filesystem>
 #include <utility>
 
@@ -64,7 +64,7 @@ Result<ProgramToLearn> program_to_learn(const Request& request, const Bundle* kn
   const Status added = known ? add_known(*known, program) : Status();
   if (!added) return added;
   if (program.request.program.empty()) return {Code::no_entry, "launches of a program that is not in the overlay"};
-  if (!request.directory.empty() && ::chdir(request.directory.c_str()) != 0) {
+  if (!request.directory.empty() && !os::change_directory(request.directory)) {
     return {Code::not_found, request.directory + ": the program's working directory is gone"};
   }
   const Result<ProgramText> text = decode_program_text(program.request.program);

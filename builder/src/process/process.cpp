@@ -4,153 +4,79 @@
 #include <clbake/layer_off.hpp>
 #include "process/time_limit.hpp"
 
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include <clbake/os/environment.hpp>
+#include <clbake/os/libraries.hpp>
+#include <clbake/os/program.hpp>
+
 #include <algorithm>
-#include <cerrno>
-#include <csignal>
-#include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <memory>
 #include <thread>
-
-extern char** environ;
 
 namespace clbake::builder::process {
 namespace {
 
 namespace fs = std::filesystem;
 
-// Tells a child who started it.
-constexpr const char* kParentVariable = "CLBAKE_PARENT";
-
-struct Child {
-  std::size_t index = 0;
-  pid_t pid = 0;
-  bool leads_group = true;
-  TimeLimit limit;
-};
-
 using Variables = std::map<std::string, std::string>;
-
-Variables variables_of(char** entries) {
-  Variables variables;
-  for (; *entries; ++entries) {
-    const std::string text = *entries;
-    const std::size_t equals = text.find('=');
-    if (equals != std::string::npos) variables[text.substr(0, equals)] = text.substr(equals + 1);
-  }
-  return variables;
-}
 
 // The environment as it was at start-up. Khronos' ICD loader splits OCL_ICD_FILENAMES in place, so that a child started
 // after the first OpenCL call would see the first driver only.
-const Variables environment_at_start = variables_of(environ);
+const Variables environment_at_start = os::variables();
 
-// The caller's environment, undamaged, with the command's variables on top; "NAME=value".
-std::vector<std::string> merged_environment(const Command& command) {
+// The caller's environment, undamaged, with the command's variables on top.
+Variables merged_environment(const Command& command) {
   Variables merged(command.environment.begin(), command.environment.end());
-  merged[kParentVariable] = std::to_string(getpid());
   merged.insert(environment_at_start.begin(), environment_at_start.end());
-  const Variables now = variables_of(environ);
+  const Variables now = os::variables();
   merged.insert(now.begin(), now.end());  // insert keeps what is there
-  std::vector<std::string> texts;
-  texts.reserve(merged.size());
-  for (const auto& [name, value] : merged) texts.push_back(name + "=" + value);
-  return texts;
-}
-
-std::vector<char*> pointers(const std::vector<std::string>& strings) {
-  std::vector<char*> list;
-  list.reserve(strings.size() + 1);
-  for (const std::string& s : strings) list.push_back(const_cast<char*>(s.c_str()));
-  list.push_back(nullptr);
-  return list;
+  return merged;
 }
 
 }  // namespace
 
-// The child gets its own process group unless it is `with_caller`: then the terminal's Ctrl-C reaches only the parent,
-// which decides what to do, and killing the group also kills what the driver started.
-Result<pid_t> spawn(const Command& command, int standard_input) {
-  const std::vector<std::string> environment = merged_environment(command);
-  posix_spawn_file_actions_t actions;
-  posix_spawnattr_t attributes;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawnattr_init(&attributes);
-  if (standard_input >= 0) {
-    posix_spawn_file_actions_adddup2(&actions, standard_input, 0);
-  } else {
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-  }
-  posix_spawn_file_actions_addopen(&actions, 1, command.log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  posix_spawn_file_actions_adddup2(&actions, 1, 2);
-  posix_spawn_file_actions_addclosefrom_np(&actions, 3);  // files that this process's drivers opened
-  if (!command.directory.empty()) posix_spawn_file_actions_addchdir_np(&actions, command.directory.c_str());
-  if (!command.with_caller) posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-  pid_t pid = 0;
-  const int error = posix_spawn(&pid, command.arguments.front().c_str(), &actions, &attributes,
-                                pointers(command.arguments).data(), pointers(environment).data());
-  posix_spawn_file_actions_destroy(&actions);
-  posix_spawnattr_destroy(&attributes);
-  if (error != 0) return {Code::io, command.arguments.front() + ": cannot start: " + std::strerror(error)};
-  return pid;
-}
-
-Exit exit_of(int status) {
-  Exit exit;
-  if (WIFSIGNALED(status)) exit.signal = WTERMSIG(status);
-  if (WIFEXITED(status)) exit.code = WEXITSTATUS(status);
-  return exit;
+os::Launch launch_of(const Command& command) {
+  return {command.arguments, merged_environment(command), command.log, command.directory, !command.with_caller};
 }
 
 namespace {
 
-void kill_child(const Child& child) { kill(child.leads_group ? -child.pid : child.pid, SIGKILL); }
+struct Running {
+  std::size_t index = 0;
+  os::Child child;
+  TimeLimit limit;
+};
 
 // The running children of one run_all; none survives it.
 class Pool {
  public:
-  ~Pool() {
-    for (const Child& child : running_) {
-      kill_child(child);
-      waitpid(child.pid, nullptr, 0);
-    }
-  }
-
   std::size_t size() const { return running_.size(); }
 
   Status start(std::size_t index, const Command& command, std::chrono::seconds timeout) {
-    const Result<pid_t> pid = spawn(command);
-    if (!pid) return pid.status();
-    running_.push_back({index, *pid, !command.with_caller, TimeLimit(timeout)});
+    Result<os::Child> child = os::Child::start(launch_of(command));
+    if (!child) return child.status();
+    running_.push_back({index, std::move(*child), TimeLimit(timeout)});
     return {};
   }
 
   // Removes one child that has ended or exceeded its timeout. False when there is none now.
   bool reap(std::size_t& index, Exit& exit) {
-    for (auto child = running_.begin(); child != running_.end(); ++child) {
-      int status = 0;
-      const bool late = child->limit.is_over(child->pid);
-      if (late) kill_child(*child);
-      if (waitpid(child->pid, &status, late ? 0 : WNOHANG) != child->pid) continue;
-      exit = exit_of(status);
-      exit.timed_out = late && exit.signal == SIGKILL;
-      index = child->index;
-      running_.erase(child);
+    for (auto running = running_.begin(); running != running_.end(); ++running) {
+      const bool late = running->limit.is_over(running->child);
+      const std::optional<os::Exit> ended = late ? running->child.kill() : running->child.ended();
+      if (!ended) continue;
+      exit = *ended;
+      exit.timed_out = late && os::was_killed(exit);
+      index = running->index;
+      running_.erase(running);
       return true;
     }
     return false;
   }
 
  private:
-  std::vector<Child> running_;
+  std::vector<Running> running_;
 };
 
 std::string last_line(const std::string& path) {
@@ -178,11 +104,8 @@ bool exited_with(const Exit& exit, int code) { return exit.signal == 0 && !exit.
 
 std::string describe(const Exit& exit, const Command& command, std::chrono::seconds timeout) {
   if (exit.timed_out) return "no end after " + std::to_string(timeout.count()) + " s";
-  if (exit.signal != 0) {
-    return "killed by signal " + std::to_string(exit.signal) + " (" + strsignal(exit.signal) + ")";
-  }
-  const std::string line = last_line(command.log);
-  return line.empty() ? "exit status " + std::to_string(exit.code) : line;
+  const std::string line = exit.signal == 0 ? last_line(command.log) : std::string();
+  return line.empty() ? os::describe(exit) : line;
 }
 
 Status run_all(std::vector<Command>& commands, unsigned parallel, std::chrono::seconds timeout,
@@ -215,23 +138,11 @@ Result<Exit> run(const Command& command, std::chrono::seconds timeout, const std
   return result;
 }
 
-void end_with_parent() {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  const char* parent = std::getenv(kParentVariable);  // the parent may have died before that call
-  if (parent && parent != std::to_string(getppid())) std::_Exit(1);
-}
-
 Status start_anew(const std::vector<std::string>& arguments) {
-  std::vector<std::string> all = {own_path()};
+  std::vector<std::string> all = {os::path_of_program()};
   all.insert(all.end(), arguments.begin(), arguments.end());
-  execv(all[0].c_str(), pointers(all).data());
-  return {Code::io, all[0] + ": cannot start: " + std::strerror(errno)};
-}
-
-std::string own_path() {
-  char path[4096];
-  const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
-  return length > 0 ? std::string(path, static_cast<std::size_t>(length)) : std::string();
+  const Status failed = os::become(all, os::variables());
+  return {failed.code(), all[0] + ": cannot start: " + failed.message()};
 }
 
 Command worker_command(const std::string& worker, const std::vector<std::string>& arguments,

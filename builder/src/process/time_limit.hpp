@@ -1,7 +1,8 @@
 // How long a child process may take.
 #pragma once
 
-#include <sys/types.h>
+#include <clbake/os/child.hpp>
+
 #include <chrono>
 
 namespace clbake::builder::process {
@@ -16,7 +17,7 @@ class TimeLimit {
       : timeout_(timeout), start_(start) {}
 
   // True when the child has had its time. Call it often, at least every quarter of the timeout.
-  bool is_over(pid_t child);
+  bool is_over(const os::Child& child);
   // `used`: the child's processor time until now.
   bool is_over(Clock::time_point now, std::chrono::nanoseconds used);
 

@@ -1,11 +1,10 @@
 #include "prove/signs.hpp"
 
 #include <clbake/cache/writer.hpp>
+#include <clbake/os/usage.hpp>
 
 #include "process/text_file.hpp"
 
-#include <link.h>
-#include <sys/resource.h>
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -23,17 +22,6 @@ constexpr const char* kLibrary = "library ";
 constexpr const char* kChildren = "children";
 constexpr const char* kInProcess = "in-process";
 
-rusage usage_of(int who) {
-  rusage usage{};
-  getrusage(who, &usage);
-  return usage;
-}
-
-double used_us(const rusage& usage) {
-  const auto us = [](const timeval& t) { return 1e6 * static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec); };
-  return us(usage.ru_utime) + us(usage.ru_stime);
-}
-
 // Files that come and go while they are listed are passed over.
 std::map<std::string, std::uintmax_t> files_in(const std::string& directory) {
   std::map<std::string, std::uintmax_t> files;
@@ -46,30 +34,13 @@ std::map<std::string, std::uintmax_t> files_in(const std::string& directory) {
   return files;
 }
 
-std::set<std::string> loaded_libraries(const std::string& directory) {
-  std::set<std::string> paths;
-  const auto add = [](dl_phdr_info* info, std::size_t, void* to) {
-    static_cast<std::set<std::string>*>(to)->insert(info->dlpi_name);
-    return 0;
-  };
-  dl_iterate_phdr(add, &paths);
+std::set<std::string> library_names(const std::string& directory) {
   std::set<std::string> names;
-  for (const std::string& path : paths) {
+  for (const std::string& path : os::loaded_libraries()) {
     const bool in_cache = !directory.empty() && path.rfind(directory, 0) == 0;
-    if (!path.empty() && !in_cache) names.insert(fs::path(path).filename().string());
+    if (!in_cache) names.insert(fs::path(path).filename().string());
   }
   return names;
-}
-
-// Those of every thread.
-std::set<pid_t> running_children() {
-  std::set<pid_t> children;
-  std::error_code error;
-  for (fs::directory_iterator task("/proc/self/task", error), end; !error && task != end; task.increment(error)) {
-    std::ifstream list(task->path() / "children");
-    for (pid_t child = 0; list >> child;) children.insert(child);
-  }
-  return children;
 }
 
 }  // namespace
@@ -77,15 +48,14 @@ std::set<pid_t> running_children() {
 Signs signs_now(const std::string& directory) {
   Signs signs;
   if (!directory.empty()) signs.files = files_in(directory);
-  signs.libraries = loaded_libraries(directory);
-  signs.children = running_children();
-  const rusage ended = usage_of(RUSAGE_CHILDREN);
-  signs.ended = ended.ru_minflt + ended.ru_majflt;
+  signs.libraries = library_names(directory);
+  signs.children = os::running_children();
+  signs.ended = os::ended_children();
   signs.processor_us = processor_time_us();
   return signs;
 }
 
-double processor_time_us() { return used_us(usage_of(RUSAGE_SELF)) + used_us(usage_of(RUSAGE_CHILDREN)); }
+double processor_time_us() { return static_cast<double>(os::processor_time().count()); }
 
 std::vector<std::string> with_extension(const std::map<std::string, std::uintmax_t>& files,
                                         const std::string& extension) {

@@ -4,8 +4,6 @@
 
 #include <clbake/status.hpp>
 
-#include <sys/types.h>
-
 #include <cstdint>
 #include <map>
 #include <set>
@@ -17,8 +15,8 @@ namespace clbake::builder::prove {
 struct Signs {
   std::map<std::string, std::uintmax_t> files;  // paths in the driver's cache directory; bytes
   std::set<std::string> libraries;              // names without folders; none that lie in the cache
-  std::set<pid_t> children;                     // that run
-  std::int64_t ended = 0;                       // page faults of children that have ended: each has some
+  std::set<std::int64_t> children;              // that run
+  std::int64_t ended = 0;                       // grows with children that have ended
   double processor_us = 0;                      // of this process and of children that have ended
 
   bool has_children() const { return !children.empty() || ended > 0; }

@@ -162,9 +162,9 @@ Status Race::in_parallel(std::vector<std::size_t> waiting, bool timing,
       if (processes_[*at] && processes_[*at]->busy()) busy.push_back(*at);
       at = waiting.erase(at);
     }
-    std::vector<const process::LineChannel*> children;
+    std::vector<const os::LineChannel*> children;
     for (const std::size_t r : busy) children.push_back(&processes_[r]->child());
-    if (!children.empty()) process::LineChannel::wait(children, kPollMs);
+    if (!children.empty()) os::LineChannel::wait(children, kPollMs);
     for (auto at = busy.begin(); at != busy.end();) {
       std::vector<double> us;
       if (!processes_[*at]->poll(us)) {

@@ -43,7 +43,7 @@ inline Code code_of(int error) { return error == ENOENT || error == ENOTDIR ? Co
 // "a/b" of "a/b/c", "." of "c".
 std::string directory_of(const std::string& path);
 
-// Of a name in an open directory, or of a path with AT_FDCWD. Messages name nothing.
+// For a name in an open directory, or a path with AT_FDCWD. Messages name nothing.
 Result<Mapping> map_at(int directory, const std::string& name);
 Status write_at(int directory, const std::string& name, ::mode_t permissions, std::string_view bytes);
 Status write_all(int file, std::string_view bytes);

@@ -1,7 +1,8 @@
 // A child process that is talked to: what it hears and says, and all ways in which it ends.
 #include "build_fixture.hpp"
 
-#include "process/line_channel.hpp"
+#include <clbake/builder/process.hpp>
+#include <clbake/os/line_channel.hpp>
 
 #include <boost/test/unit_test.hpp>
 #include <chrono>
@@ -10,6 +11,7 @@
 
 namespace clbake::builder::test {
 using namespace process;
+using os::LineChannel;
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -26,7 +28,7 @@ class Room {
     Command command;
     command.arguments = {"/bin/sh", "-c", "exec >&0; cd '" + directory_.path() + "'; " + script};
     command.log = path("log");
-    return required(LineChannel::start(command));
+    return required(LineChannel::start(launch_of(command)));
   }
 
  private:

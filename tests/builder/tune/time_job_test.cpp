@@ -4,8 +4,9 @@
 
 #include <clbake/builder/jobs.hpp>
 #include <clbake/builder/platforms.hpp>
+#include <clbake/builder/process.hpp>
 #include <clbake/builder/scratch.hpp>
-#include "process/line_channel.hpp"
+#include <clbake/os/line_channel.hpp>
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
@@ -38,7 +39,7 @@ class Timer {
     command_.arguments = {CLBAKE_COMMAND, "worker", "time", job, std::to_string(unit)};
     command_.environment = driver_cache_environment(directory_.path());
     command_.log = directory_.path() + "/log";
-    child_.emplace(required(LineChannel::start(command_)));
+    child_.emplace(required(os::LineChannel::start(launch_of(command_))));
   }
 
   // Its next line, or how it ended.
@@ -46,7 +47,7 @@ class Timer {
     for (const auto end = Clock::now() + kLong; Clock::now() < end;) {
       if (const std::optional<std::string> line = child_->receive()) return *line;
       if (const std::optional<Exit> exit = child_->ended()) return "ended: " + describe(*exit, command_, kLong);
-      LineChannel::wait({&*child_}, 20);
+      os::LineChannel::wait({&*child_}, 20);
     }
     return "silent";
   }
@@ -59,7 +60,7 @@ class Timer {
  private:
   ScratchDirectory directory_;
   Command command_;
-  std::optional<LineChannel> child_;
+  std::optional<os::LineChannel> child_;
 };
 
 std::size_t times_in(const std::string& answer) {

@@ -13,12 +13,12 @@ struct Settings {
   OverlayOptions overlay;  // mode read_write
   std::string log;         // absolute path of the file that gets a line for each program; empty: none
   std::string worker;      // the `clbake` command
-  int input = 0;           // the layer's socket (runtime/layer/learn/sender.hpp)
 };
 
-// Takes requests until the layer has ended or has been silent for long, and works when it has been silent for 2 s.
-// Lowers the priority of the process. One program that cannot be learned stops nothing: the log says why. Fails with
-// io when the overlay cannot be written or the input is no socket.
+// Takes requests from the standard input (runtime/layer/learn/sender.hpp) until the layer has ended or has been silent
+// for long, and works when it has been silent for 2 s. Lowers the priority of the process. One program that cannot be
+// learned stops nothing: the log says why. Fails with io when the overlay cannot be written or the input is not the
+// layer's.
 Status learn(const Settings& settings);
 
 // Workers, each with empty driver caches.

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <clbake/builder/scratch.hpp>
+#include <clbake/os/child.hpp>
 
-#include <sys/types.h>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -23,11 +23,11 @@ struct Command {
 };
 
 // How a child ended.
-struct Exit {
-  int code = 0;            // exit status; meaningful when signal is 0
-  int signal = 0;          // the signal that killed it, or 0
+struct Exit : os::Exit {
+  Exit() = default;
+  Exit(const os::Exit& exit) : os::Exit(exit) {}
   bool timed_out = false;  // killed by run_all
-  bool ok() const { return code == 0 && signal == 0 && !timed_out; }
+  bool ok() const { return os::Exit::ok() && !timed_out; }
 };
 
 // Exit statuses of a worker, of those in sysexits.h: its program computed something else than the reference
@@ -39,12 +39,9 @@ inline constexpr int kWorkerIoExit = 74;
 // exit status, the last line of the log.
 std::string describe(const Exit& exit, const Command& command, std::chrono::seconds timeout);
 
-// Starts the command, with the open file `standard_input` as its standard input (-1: nothing to read). In a process
-// group of its own unless it is `with_caller`. Fails with io.
-Result<pid_t> spawn(const Command& command, int standard_input = -1);
-
-// The status from waitpid.
-Exit exit_of(int wait_status);
+// The command as the system starts it, in a process group of its own unless it is `with_caller`: then the terminal's
+// Ctrl-C reaches only the caller, which decides what to do, and killing the group also kills what a driver started.
+os::Launch launch_of(const Command& command);
 
 // Runs all commands, at most `parallel` at a time, and calls done(index, exit) on the calling thread as each ends.
 // done may append to `commands`: those run as well. A command that takes longer than `timeout` is killed with its
@@ -57,14 +54,8 @@ Status run_all(std::vector<Command>& commands, unsigned parallel, std::chrono::s
 // The same for one command: how it ended.
 Result<Exit> run(const Command& command, std::chrono::seconds timeout, const std::atomic<bool>& cancel);
 
-// For a child that run_all started: it is killed when its parent dies, at once if that has happened already.
-void end_with_parent();
-
 // Starts this executable anew, with these arguments, in the place of this process. Returns only when it fails, with io.
 Status start_anew(const std::vector<std::string>& arguments);
-
-// The path of the running executable.
-std::string own_path();
 
 // ---- Worker processes: `clbake worker VERB FILES...`
 

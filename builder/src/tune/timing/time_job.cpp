@@ -5,7 +5,7 @@
 #include <clbake/finalize.hpp>
 
 #include <clbake/builder/compile.hpp>
-#include "process/line_channel.hpp"
+#include <clbake/os/line_channel.hpp>
 #include "tune/timing/timing_order.hpp"
 
 #include <algorithm>
@@ -191,7 +191,7 @@ Status time_job(const std::string& path, std::size_t unit) {
   Status loaded = bench.load(path);
   if (!loaded) return loaded;
 
-  process::ParentChannel parent;
+  os::ParentChannel parent;
   parent.send(kReadyLine);
   while (const std::optional<std::string> line = parent.receive()) {
     if (line->rfind(kNextJobPrefix, 0) == 0) {

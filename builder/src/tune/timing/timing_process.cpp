@@ -90,7 +90,7 @@ Status TimingProcess::start() {
   command_.environment = driver_cache_environment(cache);
   for (auto& variable : steady_environment()) command_.environment.push_back(std::move(variable));
   command_.log = stem_ + ".log";
-  Result<LineChannel> child = LineChannel::start(command_);
+  Result<os::LineChannel> child = os::LineChannel::start(launch_of(command_));
   if (!child) return child.status();
   child_.emplace(std::move(*child));
   return {};

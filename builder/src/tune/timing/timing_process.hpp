@@ -1,8 +1,9 @@
 // Child processes that compile and time variants, so that a crash, a hang or a wrong result costs one variant only.
 #pragma once
 
+#include <clbake/builder/process.hpp>
+#include <clbake/os/line_channel.hpp>
 #include "device/hanging_widths.hpp"
-#include "process/line_channel.hpp"
 #include "tune/timing/timing_order.hpp"
 
 #include <clbake/builder/tune.hpp>
@@ -37,7 +38,7 @@ class TimingProcess {
   unsigned variants() const { return variants_; }  // compiled so far
   std::size_t unit() const { return unit_; }
   bool has_prepared(const Shape& shape) const { return prepared_ && *prepared_ == shape; }
-  const process::LineChannel& child() const { return *child_; }  // unless it has failed
+  const os::LineChannel& child() const { return *child_; }  // unless it has failed
 
  private:
   Status start();
@@ -49,7 +50,7 @@ class TimingProcess {
   std::string stem_;  // of its files
   std::size_t unit_;
   process::Command command_;
-  std::optional<process::LineChannel> child_;
+  std::optional<os::LineChannel> child_;
   std::chrono::steady_clock::time_point deadline_;
   State state_ = State::idle;
   std::uint32_t width_ = 0;        // of the variant's vectors

@@ -7,8 +7,8 @@
 
 namespace clbake::os {
 
-// Where the user's programs keep what they can make again: XDG_CACHE_HOME or HOME/.cache, on Windows LOCALAPPDATA. May
-// not exist yet. Fails with not_found when no variable is an absolute path, or the process has more rights than its
+// The directory for what the user's programs can make again: XDG_CACHE_HOME or HOME/.cache, on Windows LOCALAPPDATA.
+// May not exist yet. Fails with not_found when no variable is an absolute path, or the process has more rights than its
 // user: whoever starts it would choose what it reads.
 Result<std::string> user_cache_directory();
 

@@ -1,20 +1,22 @@
 // A conversation with a child process, in lines of text.
 #pragma once
 
-#include <clbake/builder/process.hpp>
+#include <clbake/os/child.hpp>
 
-#include <sys/types.h>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-namespace clbake::builder::process {
+namespace clbake::os {
 
-// The caller's end. One thread at a time. The destructor kills the child with whatever it started.
+// The caller's end. Move-only; one thread. The destructor kills the child with whatever it started.
 class LineChannel {
  public:
+  struct Pipe;
+
   // Starts the child; both directions go over its standard input. Fails with io.
-  static Result<LineChannel> start(const Command& command);
+  static Result<LineChannel> start(const Launch& launch);
   LineChannel(LineChannel&& other) noexcept;
   LineChannel& operator=(LineChannel&& other) noexcept;
   ~LineChannel();
@@ -32,12 +34,11 @@ class LineChannel {
   static void wait(const std::vector<const LineChannel*>& all, int milliseconds);
 
  private:
-  LineChannel(int socket, pid_t pid) : socket_(socket), pid_(pid) {}
+  LineChannel(std::unique_ptr<Pipe> pipe, Child child);
   void read_available();
-  int socket_;
-  pid_t pid_;
+  std::unique_ptr<Pipe> pipe_;
+  Child child_;
   std::string received_;
-  bool silent_ = false;  // the child has closed its end
 };
 
 // The child's end, over its standard input. receive() waits; it returns nothing once the parent has closed its end.
@@ -50,4 +51,4 @@ class ParentChannel {
   std::string received_;
 };
 
-}  // namespace clbake::builder::process
+}  // namespace clbake::os

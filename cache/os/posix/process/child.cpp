@@ -1,0 +1,119 @@
+#include "posix/process/child.hpp"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <ctime>
+#include <utility>
+
+#include "posix/process/parent.hpp"
+
+namespace clbake::os {
+namespace posix {
+
+std::vector<std::string> assignments(const std::map<std::string, std::string>& variables) {
+  std::vector<std::string> texts;
+  texts.reserve(variables.size());
+  for (const auto& [name, value] : variables) texts.push_back(name + "=" + value);
+  return texts;
+}
+
+std::vector<char*> pointers(const std::vector<std::string>& strings) {
+  std::vector<char*> list;
+  list.reserve(strings.size() + 1);
+  for (const std::string& s : strings) list.push_back(const_cast<char*>(s.c_str()));
+  list.push_back(nullptr);
+  return list;
+}
+
+Result<Child> start(const Launch& launch, int input) {
+  std::map<std::string, std::string> variables = launch.environment;
+  variables[kParentVariable] = std::to_string(::getpid());
+  const std::vector<std::string> environment = assignments(variables);
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawnattr_init(&attributes);
+  if (input >= 0) {
+    ::posix_spawn_file_actions_adddup2(&actions, input, 0);
+  } else {
+    ::posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  }
+  ::posix_spawn_file_actions_addopen(&actions, 1, launch.log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  ::posix_spawn_file_actions_adddup2(&actions, 1, 2);
+  ::posix_spawn_file_actions_addclosefrom_np(&actions, 3);  // files that this process's drivers opened
+  if (!launch.directory.empty()) ::posix_spawn_file_actions_addchdir_np(&actions, launch.directory.c_str());
+  if (launch.own_group) ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  ::pid_t id = 0;
+  const int error = ::posix_spawn(&id, launch.arguments.front().c_str(), &actions, &attributes,
+                                  pointers(launch.arguments).data(), pointers(environment).data());
+  ::posix_spawn_file_actions_destroy(&actions);
+  ::posix_spawnattr_destroy(&attributes);
+  if (error != 0) return {Code::io, launch.arguments.front() + ": cannot start: " + std::strerror(error)};
+  return Child(std::make_unique<Child::Process>(Child::Process{id, launch.own_group}));
+}
+
+Exit exit_of(int wait_status) {
+  Exit exit;
+  if (WIFSIGNALED(wait_status)) exit.signal = WTERMSIG(wait_status);
+  if (WIFEXITED(wait_status)) exit.code = WEXITSTATUS(wait_status);
+  return exit;
+}
+
+}  // namespace posix
+
+std::string describe(const Exit& exit) {
+  if (exit.signal == 0) return "exit status " + std::to_string(exit.code);
+  return "killed by signal " + std::to_string(exit.signal) + " (" + ::strsignal(exit.signal) + ")";
+}
+
+bool was_killed(const Exit& exit) { return exit.signal == SIGKILL; }
+
+int status_of(const Exit& exit) { return exit.signal != 0 ? 128 + exit.signal : exit.code; }
+
+Result<Child> Child::start(const Launch& launch) { return posix::start(launch, -1); }
+
+Child::Child(std::unique_ptr<Process> process) : process_(std::move(process)) {}
+
+Child::Child(Child&& other) noexcept = default;
+
+Child& Child::operator=(Child&& other) noexcept {
+  std::swap(process_, other.process_);
+  return *this;
+}
+
+Child::~Child() { kill(); }
+
+bool Child::has_ended() const {
+  siginfo_t info{};
+  return process_ && ::waitid(P_PID, static_cast<::id_t>(process_->id), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+         info.si_pid == process_->id;
+}
+
+std::optional<Exit> Child::ended() {
+  if (!has_ended()) return std::nullopt;
+  return kill();  // its own children, before the system can reuse the id
+}
+
+Exit Child::kill() {
+  if (!process_) return {};
+  ::kill(process_->own_group ? -process_->id : process_->id, SIGKILL);
+  int status = 0;
+  while (::waitpid(process_->id, &status, 0) < 0 && errno == EINTR) {
+  }
+  process_.reset();
+  return posix::exit_of(status);
+}
+
+std::chrono::nanoseconds Child::processor_time() const {
+  ::clockid_t clock{};
+  ::timespec time{};
+  if (!process_ || ::clock_getcpuclockid(process_->id, &clock) != 0 || ::clock_gettime(clock, &time) != 0) return {};
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+}  // namespace clbake::os

@@ -1,0 +1,46 @@
+// Shared by the files of this folder.
+#pragma once
+
+#include <clbake/os/child.hpp>
+
+#include "windows/system.hpp"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace clbake::os {
+
+struct Child::Process {
+  windows::Handle handle;
+  windows::Handle job;  // with all that the child starts; nothing in it outlives this handle
+};
+
+namespace windows {
+
+// The words of a command line as every program's start-up code takes them apart again. Fails with invalid_argument.
+Result<std::wstring> command_line(const std::vector<std::string>& arguments);
+
+// The block that CreateProcess takes. Of names that differ in case alone the first one counts; what is not UTF-8 is
+// left out.
+std::wstring environment_block(const std::map<std::string, std::string>& variables);
+
+// An inheritable handle of a file; null with GetLastError otherwise.
+Handle open_inheritable(const std::wstring& path, DWORD access, DWORD disposition);
+
+// The form of a path that CreateProcess takes. Fails with invalid_argument.
+Result<std::wstring> with_backslashes(Result<std::wstring> path);
+
+// With `input`, an inheritable handle, as its standard input; null: nothing to read. Fails with io.
+Result<Child> start(const Launch& launch, HANDLE input);
+
+// A job whose processes die with the handle; `flags`: further JOB_OBJECT_LIMIT_*. Null with GetLastError otherwise.
+Handle make_job(DWORD flags);
+
+// Puts a suspended process into the job and lets it run. False, with the process killed, when that fails.
+bool run_in(const Handle& job, const PROCESS_INFORMATION& process);
+
+Exit exit_of(HANDLE process);
+
+}  // namespace windows
+}  // namespace clbake::os
