@@ -5,7 +5,11 @@ include(CMakePackageConfigHelpers)
 install(TARGETS clbake_static clbake_shared EXPORT clbakeRuntime
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT development)
-install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development
+set(without)
+if(NOT CLBAKE_LOAD_OPENCL)
+  set(without PATTERN load_opencl.h EXCLUDE PATTERN load_opencl.hpp EXCLUDE)
+endif()
+install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development ${without}
         PATTERN baked_programs.hpp EXCLUDE PATTERN choice.hpp EXCLUDE PATTERN compute_capability.hpp EXCLUDE
         PATTERN device_lookup.hpp EXCLUDE PATTERN finalize.hpp EXCLUDE PATTERN includes.hpp EXCLUDE
         PATTERN learn_request.hpp EXCLUDE PATTERN layer_off.hpp EXCLUDE PATTERN overlay_directory.hpp EXCLUDE PATTERN platform.hpp EXCLUDE

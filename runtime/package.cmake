@@ -9,7 +9,7 @@ foreach(kind static shared)
   target_include_directories(clbake_${kind} INTERFACE
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/runtime/include> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/cache/include>
     $<INSTALL_INTERFACE:include>)
-  target_link_libraries(clbake_${kind} PUBLIC OpenCL::OpenCL PRIVATE PkgConfig::CLBAKE_ZSTD ${CMAKE_DL_LIBS})
+  target_link_libraries(clbake_${kind} PUBLIC ${CLBAKE_OPENCL} PRIVATE PkgConfig::CLBAKE_ZSTD ${CMAKE_DL_LIBS})
   set_target_properties(clbake_${kind} PROPERTIES OUTPUT_NAME clbake EXPORT_NAME ${kind} LINKER_LANGUAGE CXX)
 endforeach()
 # A shared library or a plug-in that embeds the static one does not export it again.

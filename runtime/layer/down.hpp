@@ -3,18 +3,15 @@
 
 #include <CL/cl_layer.h>
 
-#include <cstddef>
+#include "opencl/table/table.hpp"
+
 #include <type_traits>
 
 namespace clbake::layer {
 
-// Null where the loader has no such function. The layer's own code calls OpenCL by this table only. The runtime inside
-// the layer calls cl* by name: hidden functions of these names lead here, so that no call comes back to the layer.
-const cl_icd_dispatch& down();
-
-// Takes over the first `entries` functions of the loader's table, which may have fewer or more than this version of
-// OpenCL's headers knows. Called once, before any other thread can use the layer.
-void set_down(const cl_icd_dispatch* table, std::size_t entries);
+// Null where the loader has no such function. The layer's own code calls OpenCL by this table only, as does the runtime
+// inside the layer, so that no call comes back to the layer.
+inline const cl_icd_dispatch& down() { return opencl::functions(); }
 
 // Puts a function of the layer into the loader's table. One that the loader does not have gets no replacement.
 template <typename Function>

@@ -30,7 +30,7 @@ void install(cl_icd_dispatch& table) {
 }
 
 Status init(const cl_icd_dispatch* target, std::size_t entries) {
-  set_down(target, entries);
+  opencl::set_functions(target, entries);
   cl_icd_dispatch table = down();
   read_settings();
   install(table);

@@ -2,6 +2,7 @@
 #include <clbake/builder/platforms.hpp>
 #include <clbake/compute_capability.hpp>
 
+#include "device/opencl_library.hpp"
 #include "process/text_file.hpp"
 
 #include <algorithm>
@@ -86,6 +87,7 @@ std::string identity(const Target& t) {
 }
 
 Result<std::vector<Device>> list_devices() {
+  if (const Status opened = open_opencl(); !opened) return Status(Code::no_device, opened.message());
   std::vector<cl::Platform> platforms;
   cl::Platform::get(&platforms);
   std::vector<Device> found;

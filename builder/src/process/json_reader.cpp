@@ -50,7 +50,7 @@ std::string JsonValue::path() const {
 bool JsonReader::fail(const JsonValue& at, const std::string& cause) {
   std::string path = at.path();
   std::replace_if(
-      path.begin(), path.end(), [](char c) { return (c >= 0 && c < ' ') || c == 0x7f; }, '?');
+      path.begin(), path.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
   failure_ = path.empty() ? cause : path + ": " + cause;
   return false;
 }

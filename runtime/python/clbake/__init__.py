@@ -81,6 +81,22 @@ def _asked_for(program: str | Sequence[str] | ProgramText, options: str | None) 
     return "_text", ctypes.byref(struct), [struct, keep]
 
 
+def _open_opencl(library: ctypes.CDLL, path: str | None) -> None:
+    """Gives a libclbake that links no OpenCL the one at `path`, or else pyopencl's."""
+    use = getattr(library, "clbake_load_opencl", None)
+    if use is None:
+        if path is not None:
+            raise OSError(f"{library._name} has its own OpenCL: it was built without CLBAKE_LOAD_OPENCL")
+        return
+    if path is None:
+        from pyopencl import _cl
+
+        path = _cl.__file__  # leads to the libraries that it is linked with
+    error = h.ErrorStruct()
+    if use(_encoded(path), ctypes.byref(error)) != Code.OK:
+        raise OSError(error.message.decode(errors="replace"))
+
+
 def _open_library(path: str | None) -> ctypes.CDLL:
     """The shared library at `path`, or else beside this module, or else where the system's linker finds it.
 
@@ -103,13 +119,16 @@ def _open_library(path: str | None) -> ctypes.CDLL:
 _loaded: ctypes.CDLL | None = None
 
 
-def load(path: str | os.PathLike[str] | None = None) -> None:
+def load(path: str | os.PathLike[str] | None = None, opencl: str | os.PathLike[str] | None = None) -> None:
     """Loads libclbake.so: the file at `path`; or else the one beside this module, as wheels have it; or else the
-    installed one. Needed only to name a path, before anything else is called. Raises OSError."""
+    installed one. opencl: the library of OpenCL for a libclbake.so that links none (CLBAKE_LOAD_OPENCL); else it gets
+    pyopencl's. Needed only to name a path, before anything else is called. Raises OSError."""
     global _loaded
     if _loaded is None:
-        _loaded = _open_library(None if path is None else os.fspath(path))
-    elif path is not None:
+        library = _open_library(None if path is None else os.fspath(path))
+        _open_opencl(library, None if opencl is None else os.fspath(opencl))
+        _loaded = library
+    elif path is not None or opencl is not None:
         raise OSError(f"libclbake is loaded already: {_loaded._name}")
 
 

@@ -6,6 +6,7 @@
 #include <clbake/os/libraries.hpp>
 
 #include "opencl/cl.hpp"
+#include "opencl/no_function.hpp"
 
 #include <utility>
 
@@ -148,6 +149,7 @@ const char* error_name(cl_int error) {
     CLBAKE_NAME(CL_INVALID_GLOBAL_WORK_SIZE)
 #undef CLBAKE_NAME
     case -1001: return "CL_PLATFORM_NOT_FOUND_KHR";
+    case kNoFunction: return "no such function, or no OpenCL was opened: clbake/load_opencl.hpp";
     default: return nullptr;
   }
 }

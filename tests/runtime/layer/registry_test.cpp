@@ -5,15 +5,15 @@
 
 #include <boost/test/unit_test.hpp>
 
-namespace clbake::layer {
+namespace clbake::opencl {
 
 // The registry calls no driver.
-const cl_icd_dispatch& down() {
+const cl_icd_dispatch& functions() {
   static const cl_icd_dispatch none = {};
   return none;
 }
 
-}  // namespace clbake::layer
+}  // namespace clbake::opencl
 
 using namespace clbake;
 using namespace clbake::layer::serve;

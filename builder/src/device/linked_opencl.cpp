@@ -1,0 +1,7 @@
+#include "device/opencl_library.hpp"
+
+namespace clbake::builder {
+
+Status open_opencl() { return {}; }
+
+}  // namespace clbake::builder
