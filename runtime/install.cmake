@@ -7,7 +7,7 @@ install(TARGETS clbake_static clbake_shared EXPORT clbakeRuntime
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT development)
 set(without)
 if(NOT CLBAKE_LOAD_OPENCL)
-  set(without PATTERN load_opencl.h EXCLUDE PATTERN load_opencl.hpp EXCLUDE)
+  set(without PATTERN opencl EXCLUDE)
 endif()
 install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development ${without}
         PATTERN baked_programs.hpp EXCLUDE PATTERN choice.hpp EXCLUDE PATTERN compute_capability.hpp EXCLUDE

@@ -1,6 +1,6 @@
 #include "device/opencl_library.hpp"
 
-#include <clbake/load_opencl.hpp>
+#include <clbake/opencl/load.hpp>
 
 namespace clbake::builder {
 

@@ -1,6 +1,6 @@
 // The C API's way to OpenCL's functions, of a library that links none.
-#include <clbake/load_opencl.h>
-#include <clbake/load_opencl.hpp>
+#include <clbake/opencl/load.h>
+#include <clbake/opencl/load.hpp>
 
 #include "c/c_api.hpp"
 

@@ -149,7 +149,7 @@ const char* error_name(cl_int error) {
     CLBAKE_NAME(CL_INVALID_GLOBAL_WORK_SIZE)
 #undef CLBAKE_NAME
     case -1001: return "CL_PLATFORM_NOT_FOUND_KHR";
-    case kNoFunction: return "no such function, or no OpenCL was opened: clbake/load_opencl.hpp";
+    case kNoFunction: return "no such function, or no OpenCL was opened: clbake/opencl/load.hpp";
     default: return nullptr;
   }
 }

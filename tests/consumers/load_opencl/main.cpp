@@ -3,10 +3,10 @@
 // "c", the same by the C API. Before that, libraries and tables that will not do are refused. Exit status 77: no
 // device.
 #define CL_TARGET_OPENCL_VERSION 120
-#include <clbake/load_opencl.h>
+#include <clbake/opencl/load.h>
 #include <direct_clbake.h>
 #include <clbake/clbake.hpp>
-#include <clbake/load_opencl.hpp>
+#include <clbake/opencl/load.hpp>
 
 #include <dlfcn.h>
 

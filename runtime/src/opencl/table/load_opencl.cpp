@@ -1,4 +1,4 @@
-#include <clbake/load_opencl.hpp>
+#include <clbake/opencl/load.hpp>
 
 #include <clbake/exceptions_to_status.hpp>
 #include <clbake/joined.hpp>

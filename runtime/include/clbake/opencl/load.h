@@ -1,12 +1,12 @@
 /* OpenCL opened at run time, for C: by a libclbake that is built with CLBAKE_LOAD_OPENCL=ON, which links no OpenCL.
- * Another libclbake does not have these functions. clbake/load_opencl.hpp says more.
+ * Another libclbake does not have these functions. clbake/opencl/load.hpp says more.
  *
  *   clbake_error error;
  *   if (clbake_load_opencl(NULL, &error) != CLBAKE_OK) fprintf(stderr, "%s\n", error.message);
  *
  * Threads: before any other thread uses the library. */
-#ifndef CLBAKE_LOAD_OPENCL_H
-#define CLBAKE_LOAD_OPENCL_H
+#ifndef CLBAKE_OPENCL_LOAD_H
+#define CLBAKE_OPENCL_LOAD_H
 
 #include <clbake/clbake.h>
 
