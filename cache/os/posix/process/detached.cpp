@@ -1,6 +1,7 @@
 #include "posix/process/detached.hpp"
 
 #include "posix/process/child.hpp"
+#include "posix/process/spawn_actions.hpp"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -24,6 +25,12 @@ extern "C" int __clone(int (*function)(void*), void* stack, int flags, void* arg
 namespace clbake::os::posix {
 namespace {
 
+#ifdef POSIX_SPAWN_SETSID  // glibc 2.26, musl
+constexpr int kOwnSession = POSIX_SPAWN_SETSID;
+#else
+constexpr int kOwnSession = 0;
+#endif
+
 constexpr std::size_t kStack = std::size_t{64} << 10;  // bytes, of a function that calls posix_spawn
 
 // All that posix_spawn needs, made beforehand: the process that calls it shares the program's memory.
@@ -35,7 +42,7 @@ class Plan {
     posix_spawn_file_actions_adddup2(&actions_, socket, 0);
     posix_spawn_file_actions_addopen(&actions_, 1, "/dev/null", O_WRONLY, 0);
     posix_spawn_file_actions_addopen(&actions_, 2, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addclosefrom_np(&actions_, 3);
+    close_from(actions_, 3);
     sigset_t none;
     sigset_t all;
     sigemptyset(&none);
@@ -44,7 +51,7 @@ class Plan {
     posix_spawnattr_setsigmask(&attributes_, &none);
     posix_spawnattr_setsigdefault(&attributes_, &all);
     posix_spawnattr_setflags(&attributes_,
-                             static_cast<short>(POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF));
+                             static_cast<short>(kOwnSession | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF));
   }
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
@@ -70,6 +77,7 @@ class Plan {
 };
 
 int run_plan(void* plan) {
+  if (kOwnSession == 0) ::setsid();
   static_cast<Plan*>(plan)->spawn();
   return 0;
 }

@@ -3,7 +3,8 @@
 #include "posix/own_descriptor.hpp"
 #include "posix/process/detached.hpp"
 
-#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -57,7 +58,8 @@ MessageSender::~MessageSender() = default;
 Status MessageSender::send(const std::string& message) const {
   const int socket = channel_->socket.number();
   if (socket < 0) return {Code::not_found, "its channel was closed"};
-  const int file = ::memfd_create("clbake-message", MFD_CLOEXEC);
+  // By its number: before 2.27 glibc has no function for it.
+  const int file = static_cast<int>(::syscall(SYS_memfd_create, "clbake-message", 1U /* MFD_CLOEXEC */));
   if (file < 0) return failure("the message", errno);
   Status status = write_all(file, message);
   if (status) status = deliver(socket, file);
