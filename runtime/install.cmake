@@ -4,7 +4,8 @@ include(CMakePackageConfigHelpers)
 
 install(TARGETS clbake_static clbake_shared EXPORT clbakeRuntime
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development
-        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT development)
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT development
+        RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)
 set(without)
 if(NOT CLBAKE_LOAD_OPENCL)
   set(without PATTERN opencl EXCLUDE)
@@ -14,7 +15,8 @@ install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev
         PATTERN device_lookup.hpp EXCLUDE PATTERN finalize.hpp EXCLUDE PATTERN includes.hpp EXCLUDE
         PATTERN learn_request.hpp EXCLUDE PATTERN layer_off.hpp EXCLUDE PATTERN overlay_directory.hpp EXCLUDE PATTERN platform.hpp EXCLUDE
         PATTERN seal.hpp EXCLUDE)  # for the builder, the tools and the layer
-install(FILES ${PROJECT_SOURCE_DIR}/cache/include/clbake/gemm_kind.hpp ${PROJECT_SOURCE_DIR}/cache/include/clbake/status.hpp
+install(FILES ${PROJECT_SOURCE_DIR}/cache/include/clbake/export.h
+              ${PROJECT_SOURCE_DIR}/cache/include/clbake/gemm_kind.hpp ${PROJECT_SOURCE_DIR}/cache/include/clbake/status.hpp
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/clbake COMPONENT development)
 install(FILES ${PROJECT_SOURCE_DIR}/cache/include/clbake/cache/model.hpp
               ${PROJECT_SOURCE_DIR}/cache/include/clbake/cache/reader.hpp
@@ -28,7 +30,8 @@ install(EXPORT clbakeRuntime NAMESPACE clbake:: DESTINATION ${package} COMPONENT
 if(CLBAKE_HAS_TRUST)
   install(TARGETS clbake_trust_static clbake_trust_shared EXPORT clbakeTrust
           ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development
-          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT development)
+          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT development
+        RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)
   install(EXPORT clbakeTrust NAMESPACE clbake:: DESTINATION ${package} COMPONENT development)
 endif()
 configure_package_config_file(cmake/clbakeConfig.cmake.in clbakeConfig.cmake INSTALL_DESTINATION ${package})

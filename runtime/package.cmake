@@ -1,9 +1,10 @@
 # The library that users link and install: libclbake, static and shared, of the objects of cache/ and runtime/.
 # clbake::runtime is the kind that BUILD_SHARED_LIBS asks for. A subproject builds that one only.
+include(cmake/exports.cmake)
 foreach(kind static shared)
   string(TOUPPER ${kind} KIND)
-  add_library(clbake_${kind} ${KIND} $<TARGET_OBJECTS:clbake_os> $<TARGET_OBJECTS:clbake_cache>
-                                     $<TARGET_OBJECTS:clbake_cache_writer> $<TARGET_OBJECTS:clbake_runtime>)
+  clbake_objects(objects ${kind} clbake_os clbake_cache clbake_cache_writer clbake_runtime)
+  add_library(clbake_${kind} ${KIND} ${objects})
   add_library(clbake::${kind} ALIAS clbake_${kind})
   target_compile_features(clbake_${kind} INTERFACE cxx_std_17)
   target_include_directories(clbake_${kind} INTERFACE
@@ -14,11 +15,8 @@ foreach(kind static shared)
 endforeach()
 # A shared library or a plug-in that embeds the static one does not export it again.
 target_link_options(clbake_static INTERFACE LINKER:--exclude-libs,libclbake.a)
-
-set(exports ${CMAKE_CURRENT_SOURCE_DIR}/exports.map)
-set_target_properties(clbake_shared PROPERTIES
-  VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} LINK_DEPENDS ${exports})
-target_link_options(clbake_shared PRIVATE LINKER:--version-script=${exports},--gc-sections,--as-needed)
+set_target_properties(clbake_shared PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+clbake_exports(clbake_shared exports.map)
 
 if(BUILD_SHARED_LIBS)
   add_library(clbake::runtime ALIAS clbake_shared)
@@ -35,19 +33,18 @@ endif()
 if(CLBAKE_HAS_TRUST)
   foreach(kind static shared)
     string(TOUPPER ${kind} KIND)
-    add_library(clbake_trust_${kind} ${KIND} $<TARGET_OBJECTS:clbake_runtime_trust>)
+    clbake_objects(objects ${kind} clbake_runtime_trust)
+    add_library(clbake_trust_${kind} ${KIND} ${objects})
     add_library(clbake::trust_${kind} ALIAS clbake_trust_${kind})
     target_link_libraries(clbake_trust_${kind} PUBLIC clbake_${kind} PRIVATE PkgConfig::CLBAKE_SODIUM)
     set_target_properties(clbake_trust_${kind} PROPERTIES
       OUTPUT_NAME clbake_trust EXPORT_NAME trust_${kind} LINKER_LANGUAGE CXX)
   endforeach()
   target_link_options(clbake_trust_static INTERFACE LINKER:--exclude-libs,libclbake_trust.a)
-  set(trust_exports ${CMAKE_CURRENT_SOURCE_DIR}/trust_exports.map)
   set_target_properties(clbake_trust_shared PROPERTIES
     VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
-    LINK_DEPENDS ${trust_exports}
     INSTALL_RPATH "$ORIGIN")  # finds libclbake beside it, wherever both are installed
-  target_link_options(clbake_trust_shared PRIVATE LINKER:--version-script=${trust_exports},--gc-sections,--as-needed)
+  clbake_exports(clbake_trust_shared trust_exports.map)
   if(BUILD_SHARED_LIBS)
     add_library(clbake::trust ALIAS clbake_trust_shared)
   else()

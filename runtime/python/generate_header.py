@@ -39,7 +39,7 @@ def split(declaration: str) -> tuple:
 
 class Header:
     def __init__(self, text: str) -> None:
-        self.text = re.sub(r"static inline .*?\n}\n", "", text, flags=re.S)
+        self.text = re.sub(r"static inline .*?\n}\n", "", text.replace("CLBAKE_API ", ""), flags=re.S)
         self.code = re.sub(COMMENT, "", self.text, flags=re.S)
         self.structs = re.findall(r"typedef struct (\w+) \{(.*?)\} \1;", self.code, flags=re.S)
         self.struct_names = [name for name, _ in self.structs]

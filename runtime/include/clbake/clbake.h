@@ -27,6 +27,7 @@
 #ifndef CLBAKE_CLBAKE_H
 #define CLBAKE_CLBAKE_H
 
+#include <clbake/export.h>
 #include <clbake/version.h>
 
 #include <CL/cl.h>
@@ -149,16 +150,18 @@ typedef struct clbake_trust clbake_trust;
 
 /* Maps a bundle's file, which must not change afterwards but may be replaced by rename. Fails with CLBAKE_NOT_FOUND,
  * CLBAKE_IO, CLBAKE_OUT_OF_MEMORY, or with the code of a damaged or unknown file (20 to 24). */
-clbake_code clbake_bundle_open(const char* path, clbake_bundle** bundle, clbake_error* error);
+CLBAKE_API clbake_code clbake_bundle_open(const char* path, clbake_bundle** bundle, clbake_error* error);
 
 /* Reads a bundle in place: the bytes must stay unchanged as long as the bundle and every library made with it live.
  * Fails as clbake_bundle_open, but for the file. */
-clbake_code clbake_bundle_from_memory(const void* bytes, size_t size, clbake_bundle** bundle, clbake_error* error);
+CLBAKE_API clbake_code clbake_bundle_from_memory(const void* bytes, size_t size, clbake_bundle** bundle,
+                                                 clbake_error* error);
 
 /* Copies the bytes, which the caller may free at once. Fails as clbake_bundle_from_memory. */
-clbake_code clbake_bundle_copy_memory(const void* bytes, size_t size, clbake_bundle** bundle, clbake_error* error);
+CLBAKE_API clbake_code clbake_bundle_copy_memory(const void* bytes, size_t size, clbake_bundle** bundle,
+                                                 clbake_error* error);
 
-void clbake_bundle_release(clbake_bundle* bundle);
+CLBAKE_API void clbake_bundle_release(clbake_bundle* bundle);
 
 /* ---- The overlay, a directory of compiled programs: any number of threads and processes at once. ---- */
 
@@ -167,13 +170,14 @@ typedef enum clbake_overlay_mode { CLBAKE_OVERLAY_READ_ONLY = 1, CLBAKE_OVERLAY_
 /* Opens the directory, and makes it for CLBAKE_OVERLAY_READ_WRITE. It must belong to the user and be writable by nobody
  * else. max_bytes: size at which old programs are dropped; 0 for 256 MiB. Fails with CLBAKE_INVALID_ARGUMENT,
  * CLBAKE_NOT_FOUND, CLBAKE_IO or CLBAKE_OUT_OF_MEMORY. */
-clbake_code clbake_overlay_open(const char* directory, clbake_overlay_mode mode, uint64_t max_bytes,
-                                clbake_overlay** overlay, clbake_error* error);
-void clbake_overlay_release(clbake_overlay* overlay);
+CLBAKE_API clbake_code clbake_overlay_open(const char* directory, clbake_overlay_mode mode, uint64_t max_bytes,
+                                           clbake_overlay** overlay, clbake_error* error);
+CLBAKE_API void clbake_overlay_release(clbake_overlay* overlay);
 
 /* Writes the user's cache directory for the application to `path`, which holds `size` bytes. The only function that
  * reads the environment. Fails with CLBAKE_INVALID_ARGUMENT when `size` is too small, or with CLBAKE_NOT_FOUND. */
-clbake_code clbake_user_cache_directory(const char* application, char* path, size_t size, clbake_error* error);
+CLBAKE_API clbake_code clbake_user_cache_directory(const char* application, char* path, size_t size,
+                                                   clbake_error* error);
 
 /* ---- Problems. ---- */
 
@@ -289,29 +293,32 @@ static inline void clbake_options_init(clbake_options* options) {
 /* Makes a library of bundles for one device of the context, which it retains; the first bundle that has a program
  * serves. Loads nothing yet. options: NULL for the defaults. Fails with CLBAKE_INVALID_ARGUMENT, CLBAKE_OPENCL or
  * CLBAKE_OUT_OF_MEMORY. */
-clbake_code clbake_library_create(cl_context context, cl_device_id device, clbake_bundle* const* bundles, size_t count,
-                                  const clbake_options* options, clbake_library** library, clbake_error* error);
+CLBAKE_API clbake_code clbake_library_create(cl_context context, cl_device_id device, clbake_bundle* const* bundles,
+                                             size_t count, const clbake_options* options, clbake_library** library,
+                                             clbake_error* error);
 
 /* Adds a reference, which must be released, too, and returns its argument. */
-clbake_library* clbake_library_retain(clbake_library* library);
+CLBAKE_API clbake_library* clbake_library_retain(clbake_library* library);
 
 /* Drops a reference. The last release waits for the library's thread to end its current compilation. */
-void clbake_library_release(clbake_library* library);
+CLBAKE_API void clbake_library_release(clbake_library* library);
 
 /* Enqueues a product and returns without waiting for it; prepares the problem at its first call. Offsets are in
  * elements. more: NULL without a bias and D. event: NULL, or the caller's to release. beta = 0: C is not read; alpha =
  * 0 or k = 0: A and B are not read and may be NULL. Fails as clbake_gemm_prepare and clbake_gemm_enqueue. */
-clbake_code clbake_library_gemm(clbake_library* library, cl_command_queue queue, const clbake_problem* problem,
-                                double alpha, cl_mem a, size_t a_offset, cl_mem b, size_t b_offset, double beta,
-                                cl_mem c, size_t c_offset, const clbake_epilogue_buffers* more, cl_uint wait_count,
-                                const cl_event* wait_list, cl_event* event, clbake_error* error);
+CLBAKE_API clbake_code clbake_library_gemm(clbake_library* library, cl_command_queue queue,
+                                           const clbake_problem* problem, double alpha, cl_mem a, size_t a_offset,
+                                           cl_mem b, size_t b_offset, double beta, cl_mem c, size_t c_offset,
+                                           const clbake_epilogue_buffers* more, cl_uint wait_count,
+                                           const cl_event* wait_list, cl_event* event, clbake_error* error);
 
 /* The same with `count` scalars: 1 for all products, or one for each product of the batch. */
-clbake_code clbake_library_gemm_scaled(clbake_library* library, cl_command_queue queue, const clbake_problem* problem,
-                                       const clbake_scalars* scalars, size_t count, cl_mem a, size_t a_offset, cl_mem b,
-                                       size_t b_offset, cl_mem c, size_t c_offset, const clbake_epilogue_buffers* more,
-                                       cl_uint wait_count, const cl_event* wait_list, cl_event* event,
-                                       clbake_error* error);
+CLBAKE_API clbake_code clbake_library_gemm_scaled(clbake_library* library, cl_command_queue queue,
+                                                  const clbake_problem* problem, const clbake_scalars* scalars,
+                                                  size_t count, cl_mem a, size_t a_offset, cl_mem b, size_t b_offset,
+                                                  cl_mem c, size_t c_offset, const clbake_epilogue_buffers* more,
+                                                  cl_uint wait_count, const cl_event* wait_list, cl_event* event,
+                                                  clbake_error* error);
 
 /* Receives the progress of clbake_library_warm, on the calling thread; seconds_left is an estimate. Returns 0 to stop.
  */
@@ -319,8 +326,8 @@ typedef int (*clbake_progress)(size_t done, size_t total, double seconds_left, v
 
 /* Loads, or compiles, the programs of these problems ahead of time; goes on after a failure and returns the first.
  * progress: may be NULL; gets `data`. Fails with CLBAKE_CANCELLED when it stopped the rest. */
-clbake_code clbake_library_warm(clbake_library* library, const clbake_problem* problems, size_t count,
-                                clbake_progress progress, void* data, clbake_error* error);
+CLBAKE_API clbake_code clbake_library_warm(clbake_library* library, const clbake_problem* problems, size_t count,
+                                           clbake_progress progress, void* data, clbake_error* error);
 
 /* Origin of the program that serves a problem, best first. */
 typedef enum clbake_origin {
@@ -353,15 +360,15 @@ static inline void clbake_explanation_init(clbake_explanation* explanation) {
 
 /* Tells what clbake_gemm_prepare would do now, without loading anything. Fails as it does for an impossible problem,
  * without a variant and, with CLBAKE_FAIL, without a program. */
-clbake_code clbake_library_explain(clbake_library* library, const clbake_problem* problem,
-                                   clbake_explanation* explanation, clbake_error* error);
+CLBAKE_API clbake_code clbake_library_explain(clbake_library* library, const clbake_problem* problem,
+                                              clbake_explanation* explanation, clbake_error* error);
 
 /* Returns 1 if machine code made for this device and driver would serve the problem; else 0, also on a failure. */
-int clbake_library_contains(clbake_library* library, const clbake_problem* problem);
+CLBAKE_API int clbake_library_contains(clbake_library* library, const clbake_problem* problem);
 
 /* Bytes of workspace that the problem's handle needs. Loads the program; fails as clbake_gemm_prepare. */
-clbake_code clbake_library_workspace_bytes(clbake_library* library, const clbake_problem* problem, size_t* bytes,
-                                           clbake_error* error);
+CLBAKE_API clbake_code clbake_library_workspace_bytes(clbake_library* library, const clbake_problem* problem,
+                                                      size_t* bytes, clbake_error* error);
 
 /* Events since the library was created. loaded to failed count calls that had to prepare, by what served them. */
 typedef struct clbake_counters {
@@ -379,62 +386,65 @@ static inline void clbake_counters_init(clbake_counters* counters) {
 }
 
 /* Copies the counters. Fails for null arguments and unknown struct sizes only. */
-clbake_code clbake_library_counters(clbake_library* library, clbake_counters* counters, clbake_error* error);
+CLBAKE_API clbake_code clbake_library_counters(clbake_library* library, clbake_counters* counters, clbake_error* error);
 /* Writes which problems were called so far, for `clbake capture`; replaces the file atomically. Fails with
  * CLBAKE_INVALID_ARGUMENT without clbake_options.record, and with CLBAKE_IO. */
-clbake_code clbake_library_write_recording(clbake_library* library, const char* path, clbake_error* error);
+CLBAKE_API clbake_code clbake_library_write_recording(clbake_library* library, const char* path, clbake_error* error);
 /* Waits until the library's thread has nothing left to compile or to write to the overlay. Not from clbake_log. */
-void clbake_library_finish(clbake_library* library);
+CLBAKE_API void clbake_library_finish(clbake_library* library);
 
 /* ---- Prepared problems: one thread at a time; clone for each thread. They may outlive their library. ---- */
 
 /* Chooses the variant for the problem and loads its program. variant: a name, or NULL for the profile's choice.
  * caller_workspace: not 0 if clbake_gemm_use_workspace follows. Fails with CLBAKE_INVALID_ARGUMENT, CLBAKE_NO_VARIANT,
  * CLBAKE_BUILD_FAILED, with the reason of the miss (CLBAKE_FAIL), with CLBAKE_OPENCL or CLBAKE_OUT_OF_MEMORY. */
-clbake_code clbake_gemm_prepare(clbake_library* library, const clbake_problem* problem, const char* variant,
-                                int caller_workspace, clbake_gemm** gemm, clbake_error* error);
+CLBAKE_API clbake_code clbake_gemm_prepare(clbake_library* library, const clbake_problem* problem, const char* variant,
+                                           int caller_workspace, clbake_gemm** gemm, clbake_error* error);
 
 /* Makes a handle of the same program with its own kernels and workspace. Fails with CLBAKE_OPENCL or
  * CLBAKE_OUT_OF_MEMORY. */
-clbake_code clbake_gemm_clone(const clbake_gemm* gemm, clbake_gemm** clone, clbake_error* error);
+CLBAKE_API clbake_code clbake_gemm_clone(const clbake_gemm* gemm, clbake_gemm** clone, clbake_error* error);
 
 /* Does not wait for the handle's calls. */
-void clbake_gemm_release(clbake_gemm* gemm);
+CLBAKE_API void clbake_gemm_release(clbake_gemm* gemm);
 
 /* Bytes that clbake_gemm_use_workspace needs; 0 if none, and for NULL. */
-size_t clbake_gemm_workspace_bytes(const clbake_gemm* gemm);
+CLBAKE_API size_t clbake_gemm_workspace_bytes(const clbake_gemm* gemm);
 
 /* Uses the caller's buffer from offset_bytes on, a multiple of CL_DEVICE_MEM_BASE_ADDR_ALIGN, and retains it. Fails
  * with CLBAKE_INVALID_ARGUMENT or CLBAKE_OPENCL; the handle then keeps what it had. */
-clbake_code clbake_gemm_use_workspace(clbake_gemm* gemm, cl_mem buffer, size_t offset_bytes, clbake_error* error);
+CLBAKE_API clbake_code clbake_gemm_use_workspace(clbake_gemm* gemm, cl_mem buffer, size_t offset_bytes,
+                                                 clbake_error* error);
 
 /* Copies which program serves, and why. Fails for null arguments and unknown struct sizes only. */
-clbake_code clbake_gemm_explanation(const clbake_gemm* gemm, clbake_explanation* explanation, clbake_error* error);
+CLBAKE_API clbake_code clbake_gemm_explanation(const clbake_gemm* gemm, clbake_explanation* explanation,
+                                               clbake_error* error);
 
 /* Enqueues the product; the arguments are those of clbake_library_gemm. Fails with CLBAKE_INVALID_ARGUMENT, and then
  * has enqueued nothing; with CLBAKE_OPENCL or CLBAKE_OUT_OF_MEMORY, and then what was enqueued before still runs. */
-clbake_code clbake_gemm_enqueue(clbake_gemm* gemm, cl_command_queue queue, double alpha, cl_mem a, size_t a_offset,
-                                cl_mem b, size_t b_offset, double beta, cl_mem c, size_t c_offset,
-                                const clbake_epilogue_buffers* more, cl_uint wait_count, const cl_event* wait_list,
-                                cl_event* event, clbake_error* error);
+CLBAKE_API clbake_code clbake_gemm_enqueue(clbake_gemm* gemm, cl_command_queue queue, double alpha, cl_mem a,
+                                           size_t a_offset, cl_mem b, size_t b_offset, double beta, cl_mem c,
+                                           size_t c_offset, const clbake_epilogue_buffers* more, cl_uint wait_count,
+                                           const cl_event* wait_list, cl_event* event, clbake_error* error);
 
 /* The same with scalars as in clbake_library_gemm_scaled. */
-clbake_code clbake_gemm_enqueue_scaled(clbake_gemm* gemm, cl_command_queue queue, const clbake_scalars* scalars,
-                                       size_t count, cl_mem a, size_t a_offset, cl_mem b, size_t b_offset, cl_mem c,
-                                       size_t c_offset, const clbake_epilogue_buffers* more, cl_uint wait_count,
-                                       const cl_event* wait_list, cl_event* event, clbake_error* error);
+CLBAKE_API clbake_code clbake_gemm_enqueue_scaled(clbake_gemm* gemm, cl_command_queue queue,
+                                                  const clbake_scalars* scalars, size_t count, cl_mem a,
+                                                  size_t a_offset, cl_mem b, size_t b_offset, cl_mem c, size_t c_offset,
+                                                  const clbake_epilogue_buffers* more, cl_uint wait_count,
+                                                  const cl_event* wait_list, cl_event* event, clbake_error* error);
 
 /* ---- The application's own programs: any number of threads at once. They may outlive their library. ---- */
 
 /* Loads the program of this name (`clbake build --programs`). Fails with CLBAKE_NO_PROGRAM, or as
  * clbake_gemm_prepare. */
-clbake_code clbake_library_program(clbake_library* library, const char* name, clbake_program** program,
-                                   clbake_error* error);
+CLBAKE_API clbake_code clbake_library_program(clbake_library* library, const char* name, clbake_program** program,
+                                              clbake_error* error);
 
 /* Tells what clbake_library_program would do now, without loading anything. Fails with CLBAKE_NO_PROGRAM and, with
  * CLBAKE_FAIL, with the reason of the miss. */
-clbake_code clbake_library_explain_program(clbake_library* library, const char* name, clbake_explanation* explanation,
-                                           clbake_error* error);
+CLBAKE_API clbake_code clbake_library_explain_program(clbake_library* library, const char* name,
+                                                      clbake_explanation* explanation, clbake_error* error);
 
 /* All that the application would give OpenCL for one program. The pointers are the caller's; they are read during the
  * call only. */
@@ -462,33 +472,33 @@ static inline void clbake_program_text_init(clbake_program_text* text) {
 /* Loads the program of this content, whatever its name in a bundle, or compiles what is given. Reads the files that it
  * may include. Fails as clbake_gemm_prepare; with CLBAKE_INVALID_ARGUMENT where it cannot be told which files a
  * compiler would read; with CLBAKE_FAIL, with CLBAKE_NO_PROGRAM where no bundle has it. */
-clbake_code clbake_library_program_text(clbake_library* library, const clbake_program_text* text,
-                                        clbake_program** program, clbake_error* error);
+CLBAKE_API clbake_code clbake_library_program_text(clbake_library* library, const clbake_program_text* text,
+                                                   clbake_program** program, clbake_error* error);
 
 /* Tells what clbake_library_program_text would do now, without loading anything. Fails as that. */
-clbake_code clbake_library_explain_program_text(clbake_library* library, const clbake_program_text* text,
-                                                clbake_explanation* explanation, clbake_error* error);
+CLBAKE_API clbake_code clbake_library_explain_program_text(clbake_library* library, const clbake_program_text* text,
+                                                           clbake_explanation* explanation, clbake_error* error);
 
-void clbake_program_release(clbake_program* program);
+CLBAKE_API void clbake_program_release(clbake_program* program);
 
 /* The program for clCreateKernel; NULL for NULL. Valid until the release; kernels keep it longer. */
-cl_program clbake_program_get(const clbake_program* program);
+CLBAKE_API cl_program clbake_program_get(const clbake_program* program);
 
 /* As clbake_gemm_explanation. */
-clbake_code clbake_program_explanation(const clbake_program* program, clbake_explanation* explanation,
-                                       clbake_error* error);
+CLBAKE_API clbake_code clbake_program_explanation(const clbake_program* program, clbake_explanation* explanation,
+                                                  clbake_error* error);
 
 /* ---- Without a library: any thread. ---- */
 
 /* Does early what NVIDIA's driver would do at the first program of the process; call it in a thread of its own beside
  * clCreateContext. Fails with CLBAKE_NOT_FOUND, CLBAKE_OPENCL or CLBAKE_INVALID_ARGUMENT; no call depends on it. */
-clbake_code clbake_preload(cl_platform_id platform, clbake_error* error);
+CLBAKE_API clbake_code clbake_preload(cl_platform_id platform, clbake_error* error);
 
 /* CLBAKE_VERSION_NUMBER of the loaded library, which may differ from the headers'. */
-int clbake_version(void);
+CLBAKE_API int clbake_version(void);
 
 /* The code's name, for example "checksum"; "unknown" for another number. Static, never NULL. */
-const char* clbake_code_name(clbake_code code);
+CLBAKE_API const char* clbake_code_name(clbake_code code);
 
 #ifdef __cplusplus
 }

@@ -9,6 +9,7 @@
 // Nothing here throws, prints, aborts or reads the environment. Every failure is a Status (clbake/status.hpp).
 #pragma once
 
+#include <clbake/export.h>
 #include <clbake/version.h>
 #include <clbake/cache/reader.hpp>
 #include <clbake/overlay.hpp>
@@ -97,8 +98,8 @@ struct Problem : GemmKind {
 };
 
 // One product of matrices without gaps between their rows (columns, if column-major): the least leading dimensions.
-Problem make_problem(const GemmKind& kind, std::size_t m, std::size_t n, std::size_t k,
-                     Layout layout = Layout::row_major);
+CLBAKE_API Problem make_problem(const GemmKind& kind, std::size_t m, std::size_t n, std::size_t k,
+                                Layout layout = Layout::row_major);
 
 // alpha and beta of one product.
 struct Scalars {
@@ -200,20 +201,20 @@ class PreparedGemm;
 // calls.
 class Gemm {
  public:
-  Gemm(Gemm&&) noexcept;
-  Gemm& operator=(Gemm&&) noexcept;
-  ~Gemm();
+  CLBAKE_API Gemm(Gemm&&) noexcept;
+  CLBAKE_API Gemm& operator=(Gemm&&) noexcept;
+  CLBAKE_API ~Gemm();
 
   // The same problem and program with its own kernels and workspace. Fails with opencl or out_of_memory.
-  Result<Gemm> clone() const;
+  CLBAKE_API Result<Gemm> clone() const;
 
   // Bytes that use_workspace needs, without images of operands, which stay the handle's own.
-  std::size_t workspace_bytes() const;
+  CLBAKE_API std::size_t workspace_bytes() const;
 
   // Uses workspace_bytes() bytes of the caller's buffer, from `offset` bytes on, a multiple of
   // CL_DEVICE_MEM_BASE_ADDR_ALIGN, and retains the buffer. Two handles may share these bytes only if the caller orders
   // their calls. Fails with invalid_argument or opencl; the handle then keeps what it had.
-  Status use_workspace(cl_mem buffer, std::size_t offset = 0);
+  CLBAKE_API Status use_workspace(cl_mem buffer, std::size_t offset = 0);
 
   // Enqueues the product on a queue of the library's context and device, and returns without waiting for it. alpha and
   // beta are rounded to the problem's precision (of 16 bits: to single) first; they are real unless the problem is
@@ -228,25 +229,26 @@ class Gemm {
   // for its handle, context, type, access (a C that is CL_MEM_READ_ONLY) and size; then elements that C shares with A,
   // or with B. Fails with opencl or out_of_memory; what was enqueued before that still runs: finish the queue before
   // releasing the buffers.
-  Status enqueue(cl_command_queue queue, std::complex<double> alpha, Matrix a, Matrix b, std::complex<double> beta,
-                 Matrix c, cl_uint wait_count = 0, const cl_event* wait_list = nullptr, cl_event* event = nullptr);
+  CLBAKE_API Status enqueue(cl_command_queue queue, std::complex<double> alpha, Matrix a, Matrix b,
+                            std::complex<double> beta, Matrix c, cl_uint wait_count = 0,
+                            const cl_event* wait_list = nullptr, cl_event* event = nullptr);
 
   // The same for a problem with an epilogue. D and the bias are checked after C, and for elements that they share with
   // C after A and B.
-  Status enqueue(cl_command_queue queue, std::complex<double> alpha, Matrix a, Matrix b, std::complex<double> beta,
-                 Matrix c, const EpilogueBuffers& more, cl_uint wait_count = 0, const cl_event* wait_list = nullptr,
-                 cl_event* event = nullptr);
+  CLBAKE_API Status enqueue(cl_command_queue queue, std::complex<double> alpha, Matrix a, Matrix b,
+                            std::complex<double> beta, Matrix c, const EpilogueBuffers& more, cl_uint wait_count = 0,
+                            const cl_event* wait_list = nullptr, cl_event* event = nullptr);
 
   // The same with scalars for each product of the batch, of which there must be problem.batch (else:
   // Argument::scalars). They are read before it returns. Products beside each other with equal scalars share launches.
-  Status enqueue(cl_command_queue queue, const std::vector<Scalars>& each, Matrix a, Matrix b, Matrix c,
-                 const EpilogueBuffers& more = {}, cl_uint wait_count = 0, const cl_event* wait_list = nullptr,
-                 cl_event* event = nullptr);
+  CLBAKE_API Status enqueue(cl_command_queue queue, const std::vector<Scalars>& each, Matrix a, Matrix b, Matrix c,
+                            const EpilogueBuffers& more = {}, cl_uint wait_count = 0,
+                            const cl_event* wait_list = nullptr, cl_event* event = nullptr);
 
-  const Explanation& explanation() const;
+  CLBAKE_API const Explanation& explanation() const;
 
   // The program of this problem, owned by the library; for tools that query the driver's binary.
-  cl_program program() const;
+  CLBAKE_API cl_program program() const;
 
   // For the library itself.
   explicit Gemm(std::unique_ptr<PreparedGemm> prepared);
@@ -270,9 +272,9 @@ class LoadedProgram {
   ~LoadedProgram() = default;
 
   // For clCreateKernel. Valid as long as a copy of this object lives; kernels, and clRetainProgram, keep it longer.
-  cl_program get() const;
+  CLBAKE_API cl_program get() const;
 
-  const Explanation& explanation() const;
+  CLBAKE_API const Explanation& explanation() const;
 
  private:
   friend class Library;
@@ -318,8 +320,8 @@ class Library {
   // Retains the context and shares the bundles; the caller may destroy its own. Loads nothing yet. A bundle that has
   // nothing for the device is no failure: its sources serve. Nor is one that Options::trust refuses: that is logged,
   // and calls that it could have served miss with not_trusted. Fails with invalid_argument, opencl or out_of_memory.
-  static Result<Library> create(cl_context context, cl_device_id device, const std::vector<Bundle>& bundles,
-                                const Options& options = {});
+  CLBAKE_API static Result<Library> create(cl_context context, cl_device_id device, const std::vector<Bundle>& bundles,
+                                           const Options& options = {});
 
   // Chooses the variant for the problem, from the first bundle that has one, or another variant if its workspace does
   // not fit the device, and loads its program once: machine code for this device and driver from any of the bundles,
@@ -329,71 +331,71 @@ class Library {
   // with the reason of the miss (on_miss = fail), or with build_failed. A failure of the machine (opencl,
   // out_of_memory) is tried again at the next call. Every failure is counted (Counters::failed) and logged as a
   // warning.
-  Result<Gemm> prepare(const Problem& problem, const PrepareOptions& options = {}) const;
-  Result<Gemm> prepare(const Problem& problem, const std::string& variant) const;
+  CLBAKE_API Result<Gemm> prepare(const Problem& problem, const PrepareOptions& options = {}) const;
+  CLBAKE_API Result<Gemm> prepare(const Problem& problem, const std::string& variant) const;
 
   // prepare and enqueue in one call; fails like both. Keeps the prepared problems as plans, up to kPlans, and
   // kPlanBytes of their workspaces, for each of a few groups of threads, replacing the least recently used: from the
   // second call of a problem on, nothing is prepared or allocated. Calls on several queues do not wait for each other.
-  Status gemm(cl_command_queue queue, const Problem& problem, std::complex<double> alpha, Matrix a, Matrix b,
-              std::complex<double> beta, Matrix c, cl_uint wait_count = 0, const cl_event* wait_list = nullptr,
-              cl_event* event = nullptr) const;
-  Status gemm(cl_command_queue queue, const Problem& problem, std::complex<double> alpha, Matrix a, Matrix b,
-              std::complex<double> beta, Matrix c, const EpilogueBuffers& more, cl_uint wait_count = 0,
-              const cl_event* wait_list = nullptr, cl_event* event = nullptr) const;
-  Status gemm(cl_command_queue queue, const Problem& problem, const std::vector<Scalars>& each, Matrix a, Matrix b,
-              Matrix c, const EpilogueBuffers& more = {}, cl_uint wait_count = 0, const cl_event* wait_list = nullptr,
-              cl_event* event = nullptr) const;
+  CLBAKE_API Status gemm(cl_command_queue queue, const Problem& problem, std::complex<double> alpha, Matrix a, Matrix b,
+                         std::complex<double> beta, Matrix c, cl_uint wait_count = 0,
+                         const cl_event* wait_list = nullptr, cl_event* event = nullptr) const;
+  CLBAKE_API Status gemm(cl_command_queue queue, const Problem& problem, std::complex<double> alpha, Matrix a, Matrix b,
+                         std::complex<double> beta, Matrix c, const EpilogueBuffers& more, cl_uint wait_count = 0,
+                         const cl_event* wait_list = nullptr, cl_event* event = nullptr) const;
+  CLBAKE_API Status gemm(cl_command_queue queue, const Problem& problem, const std::vector<Scalars>& each, Matrix a,
+                         Matrix b, Matrix c, const EpilogueBuffers& more = {}, cl_uint wait_count = 0,
+                         const cl_event* wait_list = nullptr, cl_event* event = nullptr) const;
   static constexpr std::size_t kPlans = 64;
   static constexpr std::size_t kPlanBytes = std::size_t{64} << 20;
 
   // Loads, or compiles, the programs for these problems ahead of time, one after another; goes on after a failure and
   // returns the first. `progress` (may be null) gets `data`. Fails with cancelled when it stopped the rest.
-  Status warm(const std::vector<Problem>& problems, Progress progress = nullptr, void* data = nullptr) const;
+  CLBAKE_API Status warm(const std::vector<Problem>& problems, Progress progress = nullptr, void* data = nullptr) const;
 
   // Loads the application's own program of this name once, by the same tiers as `prepare`. The first bundle that has
   // the name decides which source and options are meant; others serve only with the same ones. OnMiss::fallback
   // compiles. Nothing is launched. Fails with no_program (the message lists the names that there are), or like
   // `prepare`.
-  Result<LoadedProgram> program(const std::string& name) const;
+  CLBAKE_API Result<LoadedProgram> program(const std::string& name) const;
 
   // The same for what the application would give OpenCL itself: found by all that a driver would see, whatever its name
   // in a bundle. Where no bundle has it, or not for this device, the overlay's or what is given is compiled, as on_miss
   // says; with `fallback`, too. Reads the files that the text may include. Fails with invalid_argument like
   // content_digest (program_text.hpp), or like `prepare`; with on_miss = fail, with no_program where no bundle has it.
-  Result<LoadedProgram> program(const ProgramText& text) const;
+  CLBAKE_API Result<LoadedProgram> program(const ProgramText& text) const;
 
   // The same for sources and options alone: in place of clCreateProgramWithSource and clBuildProgram.
-  Result<LoadedProgram> program(const std::vector<std::string>& sources, const std::string& options) const;
+  CLBAKE_API Result<LoadedProgram> program(const std::vector<std::string>& sources, const std::string& options) const;
 
   // Tells what `program` would do now, without loading or counting anything. Fails as `program` without one of this
   // name and, with on_miss = fail, without a program for the device.
-  Result<Explanation> explain_program(const std::string& name) const;
-  Result<Explanation> explain_program(const ProgramText& text) const;
+  CLBAKE_API Result<Explanation> explain_program(const std::string& name) const;
+  CLBAKE_API Result<Explanation> explain_program(const ProgramText& text) const;
 
   // Tells what `prepare` would do now, without loading or counting anything. Fails as `prepare` for an impossible
   // problem, without a variant and, with on_miss = fail, without a program.
-  Result<Explanation> explain(const Problem& problem) const;
+  CLBAKE_API Result<Explanation> explain(const Problem& problem) const;
 
   // True when `prepare` would serve the problem with its variant's machine code made for this device and driver.
-  bool contains(const Problem& problem) const;
+  CLBAKE_API bool contains(const Problem& problem) const;
 
   // Gemm::workspace_bytes() of the problem's handle. Loads the program; fails as `prepare`.
-  Result<std::size_t> workspace_bytes(const Problem& problem) const;
+  CLBAKE_API Result<std::size_t> workspace_bytes(const Problem& problem) const;
 
-  Counters counters() const;
+  CLBAKE_API Counters counters() const;
 
   // Writes which problems were called so far, and how often, for `clbake capture`: a line like "single nn 512x512x64
   // batch 16 calls 7" for each. Counts calls that succeeded and multiplied something; a column-major problem as the
   // row-major one of the same bytes. Replaces the file atomically; each process needs one of its own. Fails with
   // invalid_argument without Options::record, and with io.
-  Status write_recording(const std::string& path) const;
+  CLBAKE_API Status write_recording(const std::string& path) const;
 
   // Waits until the library's thread has nothing left to compile or to write to the overlay. `log` must not call it.
-  void finish() const;
+  CLBAKE_API void finish() const;
 
   // The identity by which bundles are searched.
-  const Target& target() const;
+  CLBAKE_API const Target& target() const;
 
  private:
   struct State;
@@ -405,25 +407,25 @@ class Library {
 // other platforms it does nothing. Optional. Call it in a thread of its own beside clCreateContext: after that it gains
 // nothing (RUNTIME.md). Any thread, any number of times. Fails with not_found (best effort: the driver will load it),
 // opencl or invalid_argument (null).
-Status preload(cl_platform_id platform);
+CLBAKE_API Status preload(cl_platform_id platform);
 
 // The target of this device: its identity in bundles. Fails with opencl or invalid_argument (null).
-Result<Target> identify(cl_device_id device);
+CLBAKE_API Result<Target> identify(cl_device_id device);
 
 // True when machine code made for `made_for` may run on `device`: the same platform, vendor, architecture and address
 // bits, and a driver that is not older. NVIDIA keeps machine code of one architecture loadable by later drivers: "CUDA
 // Compatibility", https://docs.nvidia.com/deploy/cuda-compatibility/. False where a target has no architecture.
-bool newer_driver_serves(const Target& made_for, const Target& device);
+CLBAKE_API bool newer_driver_serves(const Target& made_for, const Target& device);
 
 // True when the driver of `device` can compile PTX made for `made_for`: the architecture is the same or a later one,
 // the driver is not older ("PTX ISA", section "PTX Module Directives: .target"). False for other languages: drivers'
 // wrappers of SPIR-V and LLVM bitcode change from version to version.
-bool portable_serves(const Target& made_for, const Target& device);
+CLBAKE_API bool portable_serves(const Target& made_for, const Target& device);
 
 // Checks that the problem is possible. Fails with invalid_argument; Status::argument() is the first of these fields
 // that is wrong: precision, layout, m, n, k, lda, ldb, ldc, batch, c_stride = 0, a_stride, b_stride, c_stride, offsets;
 // conj_a, conj_b; bias, bias_stride, activation, bounds, ldd or d_stride.
-Status check(const Problem& problem);
+CLBAKE_API Status check(const Problem& problem);
 
 // Elements that a buffer must hold from `offset` on for A, B, C, D and the bias of the problem, all products of the
 // batch; 0 for an empty matrix, and for a D or bias that the epilogue does not have. Requires check(problem).ok().
@@ -434,12 +436,12 @@ struct Extents {
   std::size_t d = 0;
   std::size_t bias = 0;
 };
-Extents extents(const Problem& problem);
+CLBAKE_API Extents extents(const Problem& problem);
 
 // "native", "portable", "overlay", "source".
-const char* name(Origin origin);
+CLBAKE_API const char* name(Origin origin);
 
 // CLBAKE_VERSION_NUMBER of the library that the program runs with, which may be another than that of its headers.
-int version();
+CLBAKE_API int version();
 
 }  // namespace clbake

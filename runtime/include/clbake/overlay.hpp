@@ -11,6 +11,7 @@
 //   if (overlay) options.overlay = *overlay;  // else report overlay.status(), and continue without
 #pragma once
 
+#include <clbake/export.h>
 #include <clbake/status.hpp>
 
 #include <cstdint>
@@ -42,12 +43,12 @@ class OverlayStore;
 // An open overlay, for the Options of any number of libraries. Fails with invalid_argument (mode off, empty directory),
 // not_found, io or out_of_memory; the message begins with the directory. An application can continue without an
 // overlay. A program that never calls this does not contain the overlay's code.
-Result<std::shared_ptr<OverlayStore>> open_overlay(const OverlayOptions& options);
+CLBAKE_API Result<std::shared_ptr<OverlayStore>> open_overlay(const OverlayOptions& options);
 
 // The user's cache directory for the application: "$XDG_CACHE_HOME/<application>/clbake", else
 // "$HOME/.cache/<application>/clbake". Creates nothing. The only function of the library that reads the environment: no
 // other thread may change it meanwhile. Fails with not_found when neither variable is an absolute path, or when the
 // process has more rights than its user (setuid); and with invalid_argument when `application` cannot name a directory.
-Result<std::string> user_cache_directory(const std::string& application);
+CLBAKE_API Result<std::string> user_cache_directory(const std::string& application);
 
 }  // namespace clbake

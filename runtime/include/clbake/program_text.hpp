@@ -6,6 +6,7 @@
 //   auto program = library->program(text);
 #pragma once
 
+#include <clbake/export.h>
 #include <clbake/cache/model.hpp>
 #include <clbake/status.hpp>
 
@@ -35,32 +36,32 @@ struct ProgramText {
 // for among the headers, beside the including file, in the -I folders and in the working directory, as the process sees
 // them now; a file that is not found is left out. Reads files. Fails with invalid_argument where it cannot be told what
 // a compiler would read: an option such as -include, one name for two different files, too many files.
-Result<ProgramText> self_contained(const ProgramText& program);
+CLBAKE_API Result<ProgramText> self_contained(const ProgramText& program);
 
 // BLAKE2b of encode(self_contained(program)): equal only where a compiler sees the same. The -I folders do not count,
 // only what is found there, nor does the constant of another name that pyopencl puts at the end in each process. Fails
 // like self_contained.
-Result<ContentDigest> content_digest(const ProgramText& program);
+CLBAKE_API Result<ContentDigest> content_digest(const ProgramText& program);
 
 // The digests of the parts and of theirs: of a linked program's variant. Fails like self_contained.
-Result<std::vector<ContentDigest>> part_digests(const ProgramText& program);
+CLBAKE_API Result<std::vector<ContentDigest>> part_digests(const ProgramText& program);
 
 // A program without name is named by its digest in a bundle: "content-" and 64 hexadecimal digits.
 inline constexpr const char* kContentPrefix = "content-";
-std::string content_name(const ContentDigest& digest);
+CLBAKE_API std::string content_name(const ContentDigest& digest);
 
 // One text, equal for equal programs only, but that sources are joined. A program of one source and nothing else, not
 // even options, is this source itself. Reads no files.
-std::string encode(const ProgramText& program);
+CLBAKE_API std::string encode(const ProgramText& program);
 
 // True for what encode makes of more than one source.
-bool is_encoded(std::string_view text);
+CLBAKE_API bool is_encoded(std::string_view text);
 
 // Lets libraries compile a bundle's encoded programs that are asked for by name, too; those that are asked for by
 // content need no such call, nor does the header for C. An application that does not call it is 10 KB smaller.
-void enable_encoded_programs();
+CLBAKE_API void enable_encoded_programs();
 
 // Fails with malformed or unsupported_version for bytes that encode did not make.
-Result<ProgramText> decode_program_text(std::string_view encoded);
+CLBAKE_API Result<ProgramText> decode_program_text(std::string_view encoded);
 
 }  // namespace clbake

@@ -17,15 +17,15 @@ extern "C" {
 
 /* Trusts the bundle of this identity only. digest: 64 hexadecimal digits, which `clbake inspect` prints. Fails with
  * CLBAKE_INVALID_ARGUMENT or CLBAKE_OUT_OF_MEMORY. */
-clbake_code clbake_trust_digest(const char* digest, clbake_trust** trust, clbake_error* error);
+CLBAKE_API clbake_code clbake_trust_digest(const char* digest, clbake_trust** trust, clbake_error* error);
 
 /* Trusts bundles that one of the keys signed with a release number of at least minimum_release. public_keys: `count`
  * texts of 64 hexadecimal digits, read during the call only. Fails with CLBAKE_INVALID_ARGUMENT or
  * CLBAKE_OUT_OF_MEMORY. */
-clbake_code clbake_trust_keys(const char* const* public_keys, size_t count, uint64_t minimum_release,
-                              clbake_trust** trust, clbake_error* error);
+CLBAKE_API clbake_code clbake_trust_keys(const char* const* public_keys, size_t count, uint64_t minimum_release,
+                                         clbake_trust** trust, clbake_error* error);
 
-void clbake_trust_release(clbake_trust* trust);
+CLBAKE_API void clbake_trust_release(clbake_trust* trust);
 
 #ifdef __cplusplus
 }

@@ -8,6 +8,7 @@
 // The functions are in a library of their own, clbake::trust (pkg-config: clbake-trust), which needs libsodium.
 #pragma once
 
+#include <clbake/export.h>
 #include <clbake/cache/reader.hpp>
 #include <clbake/status.hpp>
 
@@ -36,12 +37,12 @@ class Trust {
 
 // Trusts one bundle: the one whose identity is `digest`, 64 hexadecimal digits, which `clbake inspect` prints. Fails
 // with invalid_argument or out_of_memory.
-Result<std::shared_ptr<const Trust>> trust_digest(const std::string& digest);
+CLBAKE_API Result<std::shared_ptr<const Trust>> trust_digest(const std::string& digest);
 
 // Trusts bundles of release `minimum_release` or later that one of these keys signed: 64 hexadecimal digits each, which
 // `clbake keygen` prints. Several, so that keys can be replaced. Fails with invalid_argument (no key, or one that is
 // none) or out_of_memory.
-Result<std::shared_ptr<const Trust>> trust_keys(const std::vector<std::string>& public_keys,
-                                                std::uint64_t minimum_release = 0);
+CLBAKE_API Result<std::shared_ptr<const Trust>> trust_keys(const std::vector<std::string>& public_keys,
+                                                           std::uint64_t minimum_release = 0);
 
 }  // namespace clbake

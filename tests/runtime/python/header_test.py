@@ -24,7 +24,7 @@ def of_c_program(expressions):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "values.c")
         path.write_text(source)
-        subprocess.run([*compiler, f"-I{root}/runtime/include", "-DCL_TARGET_OPENCL_VERSION=120", str(path), "-o",
+        subprocess.run([*compiler, f"-I{root}/runtime/include", f"-I{root}/cache/include", "-DCL_TARGET_OPENCL_VERSION=120", str(path), "-o",
                         f"{folder}/values"], check=True)
         printed = subprocess.run([f"{folder}/values"], check=True, capture_output=True, text=True).stdout
     return [int(line) for line in printed.split()]

@@ -1,6 +1,7 @@
 // The contents of a bundle as plain values. FORMAT.md says how each is stored.
 #pragma once
 
+#include <clbake/export.h>
 #include <clbake/gemm_kind.hpp>
 
 #include <array>
@@ -35,7 +36,7 @@ struct Target {
   std::string architecture;  // "sm_90", "gfx90a", "skylake-avx512"; empty if the driver does not report it
   std::uint32_t address_bits = 0;
 
-  bool operator==(const Target& other) const;
+  CLBAKE_API bool operator==(const Target& other) const;
   bool operator!=(const Target& other) const { return !(*this == other); }
 };
 

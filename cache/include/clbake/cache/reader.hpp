@@ -6,6 +6,7 @@
 //   auto program = bundle->program(*entry);             // the verified bytes, for clCreateProgramWithBinary
 #pragma once
 
+#include <clbake/export.h>
 #include <clbake/cache/model.hpp>
 #include <clbake/status.hpp>
 
@@ -72,83 +73,83 @@ class Bundle {
   // Maps a regular file read-only. Reads the header and the section table only, so that the cost does not grow with the
   // bundle. The file must not change while it is open; replacing it by rename is safe. Fails with not_found, io,
   // not_a_bundle, truncated, checksum, unsupported_version or malformed; the message begins with the path.
-  static Result<Bundle> open(const std::string& path);
+  CLBAKE_API static Result<Bundle> open(const std::string& path);
 
   // Reads the caller's bytes in place: they must stay unchanged while any copy of the Bundle lives. Needs no alignment.
   // Fails like open, without not_found and io; invalid_argument when `bytes` is null.
-  static Result<Bundle> from_memory(ByteView bytes);
+  CLBAKE_API static Result<Bundle> from_memory(ByteView bytes);
 
   // The same for bytes that live as long as `owner`, which the copies of the Bundle keep.
-  static Result<Bundle> from_memory(ByteView bytes, std::shared_ptr<const void> owner);
+  CLBAKE_API static Result<Bundle> from_memory(ByteView bytes, std::shared_ptr<const void> owner);
 
   // Copies `bytes`; the caller may free them at once. Fails like from_memory.
-  static Result<Bundle> copy_of(ByteView bytes);
+  CLBAKE_API static Result<Bundle> copy_of(ByteView bytes);
 
-  Version version() const;
-  std::uint64_t size_bytes() const;
+  CLBAKE_API Version version() const;
+  CLBAKE_API std::uint64_t size_bytes() const;
 
-  std::uint32_t target_count() const;
-  std::uint32_t source_count() const;
-  std::uint32_t variant_count() const;
-  std::uint32_t profile_count() const;
-  std::uint32_t entry_count() const;
+  CLBAKE_API std::uint32_t target_count() const;
+  CLBAKE_API std::uint32_t source_count() const;
+  CLBAKE_API std::uint32_t variant_count() const;
+  CLBAKE_API std::uint32_t profile_count() const;
+  CLBAKE_API std::uint32_t entry_count() const;
 
   // Record i in the order of the file. invalid_argument unless i is below the count above.
-  Result<Target> target(std::uint32_t i) const;
-  Result<Source> source(std::uint32_t i) const;
-  Result<Variant> variant(std::uint32_t i) const;
-  Result<Profile> profile(std::uint32_t i) const;
-  Result<EntryInfo> entry(std::uint32_t i) const;
+  CLBAKE_API Result<Target> target(std::uint32_t i) const;
+  CLBAKE_API Result<Source> source(std::uint32_t i) const;
+  CLBAKE_API Result<Variant> variant(std::uint32_t i) const;
+  CLBAKE_API Result<Profile> profile(std::uint32_t i) const;
+  CLBAKE_API Result<EntryInfo> entry(std::uint32_t i) const;
 
   // The index of the target that equals `target` in every field. Fails with other_driver if a target differs only in
   // platform version, device version or driver version, else with no_target.
-  Result<std::uint32_t> find_target(const Target& target) const;
+  CLBAKE_API Result<std::uint32_t> find_target(const Target& target) const;
 
   // The profile of a target; no_variant if it has none.
-  Result<Profile> find_profile(std::uint32_t target) const;
+  CLBAKE_API Result<Profile> find_profile(std::uint32_t target) const;
 
   // The programs of this content, ascending; at least one. Looks at every variant's record. Fails with no_program, or
   // with the fault of a record that may be the program's.
-  Result<std::vector<std::uint32_t>> find_content(const ContentDigest& content) const;
+  CLBAKE_API Result<std::vector<std::uint32_t>> find_content(const ContentDigest& content) const;
 
   // The entry of a target and variant: native if there is one, else portable; or of one form only. no_entry if there is
   // none. Damage never hides an entry: the answer is right, or it is checksum.
-  Result<EntryInfo> find_entry(std::uint32_t target, std::uint32_t variant) const;
-  Result<EntryInfo> find_entry(std::uint32_t target, std::uint32_t variant, Form form) const;
+  CLBAKE_API Result<EntryInfo> find_entry(std::uint32_t target, std::uint32_t variant) const;
+  CLBAKE_API Result<EntryInfo> find_entry(std::uint32_t target, std::uint32_t variant, Form form) const;
 
   // The program's bytes: the stored bytes are verified, decompressed, and verified again; before that, the program that
   // is the dictionary of this one. An `entry` of another bundle fails.
-  Result<Bytes> program(const EntryInfo& entry) const;
+  CLBAKE_API Result<Bytes> program(const EntryInfo& entry) const;
 
   // Checks every byte of the bundle, padding included, and decompresses everything. Takes time in proportion to the
   // bundle, and memory for 64 bytes of each entry and for the largest program.
-  Status verify() const;
+  CLBAKE_API Status verify() const;
 
   // True when the bundle holds digests of its blobs, and so can be signed and pinned.
-  bool has_digests() const;
+  CLBAKE_API bool has_digests() const;
 
   // The signatures that the bundle holds, by ascending keys, whether they are right or not; none without digests.
-  Result<std::vector<Signature>> signatures() const;
+  CLBAKE_API Result<std::vector<Signature>> signatures() const;
 
   // The bytes whose digest is the bundle's identity: FORMAT.md, "Digests and signatures". They lead to every other
   // byte that is read. Fails with not_trusted without digests.
-  Result<Bytes> identified_bytes() const;
+  CLBAKE_API Result<Bytes> identified_bytes() const;
 
   // The same bundle, whose records are a private copy and whose blobs `guard` has to admit before anything else sees a
   // byte of them: nobody who changes the file or the memory now changes what is read. Fails with not_trusted without
   // digests, and like open if the bundle was changed in the meantime.
-  Result<Bundle> guarded_by(std::shared_ptr<const Guard> guard) const;
+  CLBAKE_API Result<Bundle> guarded_by(std::shared_ptr<const Guard> guard) const;
 
   // Compares every blob with its digest by `guard`, which need not be the bundle's own. The first failure names the
   // record. Ok without digests.
-  Status check_digests(const Guard& guard) const;
+  CLBAKE_API Status check_digests(const Guard& guard) const;
 
   // A bundle that holds nothing.
-  static Result<Bundle> nothing();
+  CLBAKE_API static Result<Bundle> nothing();
 
   // The whole bundle as values, in the order of the file; verifies what it reads. Programs that entries share are
   // decompressed once for each entry: a hostile bundle can use that to exhaust memory, so this is for tools.
-  Result<Contents> decode() const;
+  CLBAKE_API Result<Contents> decode() const;
 
  private:
   struct State;

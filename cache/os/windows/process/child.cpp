@@ -58,19 +58,8 @@ class Inherited {
   std::vector<char> storage_;
 };
 
-bool has_processes(const Handle& job) {
-  JOBOBJECT_BASIC_ACCOUNTING_INFORMATION info = {};
-  return ::QueryInformationJobObject(job.get(), JobObjectBasicAccountingInformation, &info, sizeof info, nullptr) &&
-         info.ActiveProcesses > 0;
-}
-
-std::chrono::nanoseconds duration(const FILETIME& time) {
-  return std::chrono::nanoseconds(100) * ((static_cast<std::int64_t>(time.dwHighDateTime) << 32U) + time.dwLowDateTime);
-}
-
-}  // namespace
-
-Result<PROCESS_INFORMATION> create(const Launch& launch, HANDLE input, HANDLE log, DWORD flags) {
+// Fails with io, or invalid_argument for what is not UTF-8.
+Result<PROCESS_INFORMATION> create(const Launch& launch, HANDLE input, HANDLE log) {
   Inherited inherited({input, log});
   STARTUPINFOEXW info = {};
   info.StartupInfo.cb = sizeof info;
@@ -86,8 +75,8 @@ Result<PROCESS_INFORMATION> create(const Launch& launch, HANDLE input, HANDLE lo
     if (!*text) return text->status();
   }
   std::wstring environment = environment_block(launch.environment);
-  flags |= CREATE_SUSPENDED | CREATE_UNICODE_ENVIRONMENT | EXTENDED_STARTUPINFO_PRESENT |
-           (launch.own_group ? CREATE_NEW_PROCESS_GROUP : 0);
+  const DWORD flags = CREATE_SUSPENDED | CREATE_UNICODE_ENVIRONMENT | EXTENDED_STARTUPINFO_PRESENT |
+                      (launch.own_group ? CREATE_NEW_PROCESS_GROUP : 0);
   PROCESS_INFORMATION process = {};
   const BOOL started = ::CreateProcessW(executable->c_str(), std::wstring(*line).data(), nullptr, nullptr, TRUE, flags,
                                         environment.data(), directory->empty() ? nullptr : directory->c_str(),
@@ -95,6 +84,18 @@ Result<PROCESS_INFORMATION> create(const Launch& launch, HANDLE input, HANDLE lo
   if (!started) return {Code::io, message_of(::GetLastError())};
   return process;
 }
+
+bool has_processes(const Handle& job) {
+  JOBOBJECT_BASIC_ACCOUNTING_INFORMATION info = {};
+  return ::QueryInformationJobObject(job.get(), JobObjectBasicAccountingInformation, &info, sizeof info, nullptr) &&
+         info.ActiveProcesses > 0;
+}
+
+std::chrono::nanoseconds duration(const FILETIME& time) {
+  return std::chrono::nanoseconds(100) * ((static_cast<std::int64_t>(time.dwHighDateTime) << 32U) + time.dwLowDateTime);
+}
+
+}  // namespace
 
 Handle open_inheritable(const std::wstring& path, DWORD access, DWORD disposition) {
   SECURITY_ATTRIBUTES inheritable = {sizeof inheritable, nullptr, TRUE};
@@ -128,7 +129,7 @@ Result<Child> start(const Launch& launch, HANDLE input) {
   const Result<std::wstring> path = wide_path(launch.log);
   const Handle log = open_inheritable(path ? *path : L"", GENERIC_WRITE, CREATE_ALWAYS);
   if (!log) return io_failure(launch.log.c_str()).within(name);
-  const Result<PROCESS_INFORMATION> process = create(launch, input ? input : nothing.get(), log.get(), 0);
+  const Result<PROCESS_INFORMATION> process = create(launch, input ? input : nothing.get(), log.get());
   if (!process) return process.status().within(name);
   auto child = std::make_unique<Child::Process>();
   child->handle = Handle(process->hProcess);

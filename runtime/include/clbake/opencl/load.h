@@ -16,7 +16,7 @@ extern "C" {
 
 /* Opens OpenCL's library and uses its functions. path: a file, or a name that the system looks up; NULL for the usual
  * names. Fails with CLBAKE_NOT_FOUND, or with CLBAKE_INVALID_ARGUMENT as clbake_use_opencl. */
-clbake_code clbake_load_opencl(const char* path, clbake_error* error);
+CLBAKE_API clbake_code clbake_load_opencl(const char* path, clbake_error* error);
 
 /* Any function; it is called with its own type. */
 typedef void (*clbake_opencl_function)(void);
@@ -26,7 +26,7 @@ typedef clbake_opencl_function (*clbake_opencl_lookup)(const char* name, void* d
 
 /* Uses functions that the application has, which `lookup` finds by their names before this function returns. Fails with
  * CLBAKE_INVALID_ARGUMENT when one is missing, or when other functions are used already. */
-clbake_code clbake_use_opencl(clbake_opencl_lookup lookup, void* data, clbake_error* error);
+CLBAKE_API clbake_code clbake_use_opencl(clbake_opencl_lookup lookup, void* data, clbake_error* error);
 
 #ifdef __cplusplus
 }

@@ -9,6 +9,7 @@
 // Contexts, devices, queues and buffers that are given to the library must be made by the same functions.
 #pragma once
 
+#include <clbake/export.h>
 #include <clbake/status.hpp>
 
 #include <string>
@@ -18,7 +19,7 @@ namespace clbake {
 // Opens OpenCL's library and uses its functions. `path`: a file, or a name that the system looks up; empty: the names
 // that OpenCL has on this system, one after another. Fails with not_found, and the system's reasons, when none can be
 // opened; else like use_opencl.
-Status load_opencl(const std::string& path = {});
+CLBAKE_API Status load_opencl(const std::string& path = {});
 
 // Any function; it is called with its own type.
 using OpenclFunction = void (*)();
@@ -29,6 +30,6 @@ using OpenclLookup = OpenclFunction (*)(const char* name, void* data);
 // Uses functions that the application has, which `lookup` finds by their names before use_opencl returns. Those of
 // OpenCL 1.2 must be there. Fails with invalid_argument, and changes nothing, when one is missing (the message names
 // it), or when other functions are used already.
-Status use_opencl(OpenclLookup lookup, void* data);
+CLBAKE_API Status use_opencl(OpenclLookup lookup, void* data);
 
 }  // namespace clbake

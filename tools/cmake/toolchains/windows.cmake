@@ -1,0 +1,28 @@
+# Windows x86-64 by Debian's mingw-w64 (g++-mingw-w64-x86-64-posix: std::thread needs its POSIX threads), with the
+# libraries of the prefix that the variable CLBAKE_WINDOWS_PREFIX names, build/windows-prefix unless it is set. Tests
+# run under wine, or by the program that CLBAKE_WINE names, which may set wine's own variables.
+set(clbake_prefix $ENV{CLBAKE_WINDOWS_PREFIX})
+if(NOT clbake_prefix)
+  cmake_path(SET clbake_prefix NORMALIZE ${CMAKE_CURRENT_LIST_DIR}/../../../build/windows-prefix)
+endif()
+if(NOT EXISTS ${clbake_prefix}/lib/libOpenCL.dll.a)
+  message(FATAL_ERROR "${clbake_prefix} is no prefix of libraries for Windows; CLBAKE_WINDOWS_PREFIX names another one")
+endif()
+
+set(CMAKE_SYSTEM_NAME Windows)
+set(CMAKE_SYSTEM_PROCESSOR AMD64)
+set(CMAKE_C_COMPILER x86_64-w64-mingw32-gcc-posix)
+set(CMAKE_CXX_COMPILER x86_64-w64-mingw32-g++-posix)
+set(CMAKE_RC_COMPILER x86_64-w64-mingw32-windres)
+set(CMAKE_FIND_ROOT_PATH /usr/x86_64-w64-mingw32 ${clbake_prefix})
+set(CMAKE_PREFIX_PATH ${clbake_prefix})
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
+set(ENV{PKG_CONFIG_LIBDIR} ${clbake_prefix}/lib/pkgconfig)
+set(ENV{PKG_CONFIG_PATH} "")
+set(CMAKE_CROSSCOMPILING_EMULATOR wine)
+if(DEFINED ENV{CLBAKE_WINE})
+  set(CMAKE_CROSSCOMPILING_EMULATOR $ENV{CLBAKE_WINE})
+endif()
