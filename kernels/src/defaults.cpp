@@ -29,12 +29,12 @@ Params register_tile(Precision precision, std::uint32_t vector_bytes) {
   p.family = Family::register_tile;
   p.precision = precision;
   p.split_k = has_16_bits(precision) ? 2 : 1;
-  // 16 or 12 accumulators hide the latency of the multiply-add; AVX2 has only 16 registers. 8 rows of a transposed
-  // op(A) never straddle a cache line.
+  // 16 or 12 accumulators hide the latency of the multiply-add; AVX2 has only 16 registers. Of NEON's 32, which are
+  // half as long, the same tile takes 24. 8 rows of a transposed op(A) never straddle a cache line.
   const bool wide = vector_bytes >= 64;
-  p.vector_width = (wide ? 64 : 32) / real_bytes(precision);
+  p.vector_width = (wide ? 64 : vector_bytes == 16 ? 16 : 32) / real_bytes(precision);
   p.ms = wide ? 8 : 6;
-  p.ns = 2 * p.vector_width;
+  p.ns = (wide ? 128 : 64) / real_bytes(precision);
   p.ml = wide ? 256 : 252;
   p.nl = 128;
   p.kl = wide ? 512 : 256;
@@ -45,7 +45,7 @@ Params register_tile(Precision precision, std::uint32_t vector_bytes) {
 Params narrow_register_tile(Precision precision, std::uint32_t vector_bytes) {
   Params p = register_tile(precision, vector_bytes);
   p.ml = vector_bytes >= 64 ? 128 : 120;
-  p.nl = p.ns = vector_bytes >= 64 ? 16 : 2 * p.vector_width;
+  p.nl = p.ns = vector_bytes >= 64 ? 16 : p.ns;
   p.kl = 512;
   return p;
 }
@@ -56,7 +56,7 @@ Params two_row_register_tile(Precision precision, std::uint32_t vector_bytes) {
   Params p = register_tile(precision, vector_bytes);
   p.ml = 128;
   p.ms = 2;
-  p.ns = (vector_bytes >= 64 ? 8 : 4) * p.vector_width;
+  p.ns = (vector_bytes >= 64 ? 512 : 128) / real_bytes(precision);
   p.nl = 2 * p.ns;
   p.kl = 256;
   return p;

@@ -1,6 +1,6 @@
 #include "log.hpp"
 
-#include "own_descriptor.hpp"
+#include "posix/own_descriptor.hpp"
 
 #include <csignal>
 
@@ -12,8 +12,8 @@ namespace {
 
 // Never destroyed: a driver's thread may still report when the process ends.
 struct Log {
-  std::string path;         // opened for each line, so that no descriptor can become the program's
-  OwnDescriptor to_stderr;  // a copy, as programs close their standard streams
+  std::string path;                    // opened for each line, so that no descriptor can become the program's
+  os::posix::OwnDescriptor to_stderr;  // a copy, as programs close their standard streams
 };
 
 Log*& the_log() {
@@ -72,8 +72,8 @@ void log(const std::string& message) noexcept {
     line += '\n';
     const std::string& path = the_log()->path;
     if (path.empty()) return write_line(the_log()->to_stderr.number(), line);
-    const int file =
-        above_standard_streams(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0600));
+    const int file = os::posix::above_standard_streams(
+        ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0600));
     write_line(file, line);
     if (file >= 0) ::close(file);
   } catch (...) {  // no memory for a line

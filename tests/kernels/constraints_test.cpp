@@ -5,6 +5,7 @@
 #include <boost/test/unit_test.hpp>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <set>
 #include <string>
 
@@ -143,6 +144,20 @@ BOOST_AUTO_TEST_CASE(DefaultVariantsFitTheSmallestDeviceAndSpecialistsALargeOne)
       }
       for (const Params& p : specialists(type, precision))
         check_admitted(p, device_named(type == DeviceType::cpu ? "PoCL" : "sm_90"));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(DefaultTilesOfCpusUseTheVectorRegistersThatThereAre) {
+  const std::map<std::uint32_t, std::uint32_t> registers = {{16, 32}, {32, 16}, {64, 32}};  // NEON, AVX2, AVX-512
+  for (const auto& [vector_bytes, count] : registers) {
+    for (const Precision precision : all_precisions) {
+      for (const Params& p : default_variants(DeviceType::cpu, precision, vector_bytes)) {
+        if (p.family != Family::register_tile) continue;
+        BOOST_TEST(p.vector_width * real_bytes(precision) == vector_bytes);
+        const std::uint32_t row = p.ns / p.vector_width;
+        BOOST_TEST(p.ms * row + row < count, name(p));  // accumulators, a row of op(B), and one element of op(A)
+      }
     }
   }
 }

@@ -40,10 +40,10 @@ while IFS=: read -r file include; do
     tests/fuzz/*) roots="tests tests/fuzz cache/src runtime/src builder/src tools" ;;
     tests/*/*)
       part=${file#tests/} && part=${part%%/*}
-      roots="tests tests/$part $(dirname "$file") $part/src runtime/layer tools tests/cache tests/builder" ;;
+      roots="tests tests/$part $(dirname "$file") $part/src runtime/layer tools cache/os tests/cache tests/builder" ;;
     tests/*) roots=tests ;;
     cache/os/*) roots=cache/os ;;
-    runtime/layer/*) roots="runtime/layer runtime/src" ;;
+    runtime/layer/*) roots="runtime/layer runtime/src cache/os" ;;
     tools/*) roots="tools $(dirname "$file")" ;;
     *) roots="${file%%/src/*}/src" ;;
   esac

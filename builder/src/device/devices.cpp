@@ -36,6 +36,12 @@ kernels::DeviceLimits limits_of(const cl::Device& device) {
   return limits;
 }
 
+// PoCL says 4 on AArch64, where there is NEON; no CPU with a driver has less than 16.
+std::uint32_t vector_bytes_of(const cl::Device& device, kernels::DeviceType type) {
+  const std::uint32_t bytes = device.getInfo<CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT>() * 4;
+  return type == kernels::DeviceType::cpu ? std::max(16U, bytes) : bytes;
+}
+
 // 1, PTX of some version, for a device of NVIDIA whose driver does not report the architecture; 0 for other vendors.
 std::uint32_t ptx_of(const Target& target) {
   if (platform_of(target).architecture != Architecture::compute_capability) return 0;
@@ -106,7 +112,7 @@ Result<std::vector<Device>> list_devices() {
           (device.getInfo<CL_DEVICE_TYPE>() & CL_DEVICE_TYPE_CPU) ? kernels::DeviceType::cpu : kernels::DeviceType::gpu;
       d.limits = limits_of(device);
       if (const std::uint32_t ptx = ptx_of(d.target)) kernels::set_nvidia_limits(d.limits, ptx);
-      d.vector_bytes = device.getInfo<CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT>() * 4;
+      d.vector_bytes = vector_bytes_of(device, d.type);
       d.compute_units = device.getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>();
       found.push_back(std::move(d));
     }

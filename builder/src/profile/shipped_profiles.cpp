@@ -12,6 +12,7 @@ std::string device_class(const Device& device) {
   if (device.type == kernels::DeviceType::cpu) {
     // Intel's compiler makes other code of a kernel than LLVM alone does.
     if (platform_of(device.target).id == PlatformId::intel_cpu) return "intel-cpu";
+    if (device.target.device_version.find("-aarch64-") != std::string::npos) return "cpu-neon";
     return device.vector_bytes >= 64 ? "cpu-avx512" : device.vector_bytes >= 32 ? "cpu-avx2" : "other";
   }
   if (device.limits.ptx || made_by("NVIDIA")) return "nvidia";

@@ -98,6 +98,9 @@ namespace {
 // A register of AVX2, which nearly every CPU that runs OpenCL has.
 constexpr std::uint32_t kVectorBytes = 32;
 
+// Of all sizes that there are default variants for; the first one's count where variants of two were timed.
+constexpr std::uint32_t kVectorSizes[] = {64, 32, 16};
+
 cache::Profile defaults_of(cache::Contents& contents, std::uint32_t target, kernels::DeviceType type) {
   std::map<std::uint32_t, kernels::Params> variants;
   for (const Precision precision : all_precisions) {
@@ -131,8 +134,8 @@ bool is_default_target(const cache::Target& target) {
 }
 
 cache::Profile untuned_profile(const cache::Contents& contents, std::uint32_t target, kernels::DeviceType type) {
-  std::set<std::string> defaults = default_names(type, 32);
-  defaults.merge(default_names(type, 64));
+  std::set<std::string> defaults;
+  for (const std::uint32_t vector_bytes : kVectorSizes) defaults.merge(default_names(type, vector_bytes));
   Indexed baked, baked_defaults;
   std::set<GemmKind> with_defaults;
   for (const cache::Entry& entry : contents.entries) {
@@ -155,7 +158,7 @@ cache::Profile untuned_profile(const cache::Contents& contents, std::uint32_t ta
 
 DefaultChoice::DefaultChoice(const Tuning& tuning) {
   for (const kernels::DeviceType type : kernels::all_device_types) {
-    for (const std::uint32_t vector_bytes : {64U, 32U}) {
+    for (const std::uint32_t vector_bytes : kVectorSizes) {
       const std::set<std::string> names = default_names(type, vector_bytes);
       Indexed timed;
       for (std::uint32_t v = 0; v < tuning.variants.size(); ++v) {

@@ -29,11 +29,11 @@ Names baked_names(const std::string& bundle) {
   return names;
 }
 
-// The default variants of made_up_device() for transposes like "nn".
-Names defaults(const std::string& trans) {
+// The default variants of made_up_device() for transposes like "nn"; vector_bytes: of another CPU.
+Names defaults(const std::string& trans, std::uint32_t vector_bytes = 0) {
   Names names;
   for (const kernels::Params& params :
-       kernels::default_variants(kernels::DeviceType::cpu, Precision::single_precision, 0)) {
+       kernels::default_variants(kernels::DeviceType::cpu, Precision::single_precision, vector_bytes)) {
     const std::string name = kernels::name(params);
     if (contains(name, "-" + trans + "-")) names.insert(name);
   }
@@ -246,7 +246,8 @@ BOOST_FIXTURE_TEST_CASE(WithoutAProfileTheShippedOneOfTheClassCounts, TunedFixtu
   const BakeList untuned = required(bake_lists_for(options, shipped)).at(0);
   BOOST_TEST(untuned.profile == "none for other (not tuned: the families' default points)");
   BOOST_TEST((untuned.choice.exceptions.empty() && untuned.choice.models.empty()));
-  BOOST_TEST((names_of(untuned) == joined({defaults("nn"), defaults("nt"), defaults("tn"), defaults("tt")})));
+  BOOST_TEST(
+      (names_of(untuned) == joined({defaults("nn", 16), defaults("nt", 16), defaults("tn", 16), defaults("tt", 16)})));
 
   options.devices[0].vector_bytes = 64;
   options.precisions = {Precision::double_precision};
@@ -320,13 +321,17 @@ BOOST_AUTO_TEST_CASE(DevicesHaveClasses) {
   };
   BOOST_TEST(class_of(kernels::DeviceType::cpu, "AuthenticAMD", 64) == "cpu-avx512");
   BOOST_TEST(class_of(kernels::DeviceType::cpu, "GenuineIntel", 32) == "cpu-avx2");
-  BOOST_TEST(class_of(kernels::DeviceType::cpu, "ARM", 16) == "other");
+  BOOST_TEST(class_of(kernels::DeviceType::cpu, "GenuineIntel", 16) == "other");
   BOOST_TEST(class_of(kernels::DeviceType::gpu, "NVIDIA Corporation", 4) == "nvidia");
   BOOST_TEST(class_of(kernels::DeviceType::gpu, "Advanced Micro Devices, Inc.", 4) == "amd");
   BOOST_TEST(class_of(kernels::DeviceType::gpu, "AMD", 4) == "amd");
   BOOST_TEST(class_of(kernels::DeviceType::gpu, "Intel(R) Corporation", 4) == "intel-gpu");
   BOOST_TEST(class_of(kernels::DeviceType::gpu, "ARM", 4) == "other");
   Device intel;
+  Device arm;
+  arm.target.device_version = "OpenCL 3.0 PoCL HSTR: pthread-aarch64-unknown-linux-gnu-(null)";
+  arm.vector_bytes = 16;
+  BOOST_TEST(profile::device_class(arm) == "cpu-neon");
   intel.type = kernels::DeviceType::cpu;
   intel.target.platform_name = "Intel(R) OpenCL";
   intel.vector_bytes = 64;
@@ -344,7 +349,8 @@ BOOST_AUTO_TEST_CASE(ShippedProfilesAreReadableAndShort) {
     }
   }
   BOOST_TEST(profile::shipped_profiles().size() == files);
-  const Names classes = {"cpu-avx512", "cpu-avx2", "intel-cpu", "nvidia", "amd", "intel-gpu"};  // of device_class
+  const Names classes = {"cpu-avx512", "cpu-avx2", "cpu-neon", "intel-cpu",
+                         "nvidia",     "amd",      "intel-gpu"};  // of device_class
   for (const profile::NamedTuning& profile : profile::shipped_profiles()) {
     BOOST_TEST(classes.count(profile.file) == 1U, profile.file);
     BOOST_TEST(profile::tuning_text(profile.tuning) == profile::tuning_text(profile::brief(profile.tuning)),

@@ -1,7 +1,8 @@
 // The layer's end of a learner's socket, for a test that waits for the learner's end.
 #pragma once
 
-#include "learn/start_learner.hpp"
+#include "learn/learner_command.hpp"
+#include "posix/process/detached.hpp"
 
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -13,7 +14,8 @@ namespace clbake::tests {
 
 class Layer {
  public:
-  explicit Layer(const learn::SenderSettings& settings) : socket_(learn::start_learner(settings)) {
+  explicit Layer(const learn::SenderSettings& settings)
+      : socket_(os::posix::start_detached(learn::learner_command(settings), learn::learner_environment())) {
     BOOST_REQUIRE_MESSAGE(socket_.ok(), socket_.status().message());
   }
   Layer(const Layer&) = delete;
@@ -32,7 +34,7 @@ class Layer {
 
   // Closes it.
   void send_file(int file) const {
-    static_cast<void>(learn::send_file(*socket_, file));  // a learner that failed has ended
+    static_cast<void>(os::posix::send_file(*socket_, file));  // a learner that failed has ended
     close(file);
   }
 

@@ -159,7 +159,7 @@ builder::Device first_device() {
 std::string some_winner(const builder::Device& device) {
   std::vector<std::string> beside_winners;
   for (const kernels::DeviceType kind : {kernels::DeviceType::cpu, kernels::DeviceType::gpu}) {
-    for (const std::uint32_t vector_bytes : {32U, 64U}) {
+    for (const std::uint32_t vector_bytes : {16U, 32U, 64U}) {
       const auto defaults = kernels::default_variants(kind, Precision::single_precision, vector_bytes);
       beside_winners.push_back(kernels::name(defaults.at(4)));  // nn of the first family after `direct`
     }

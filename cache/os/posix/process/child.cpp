@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "posix/process/parent.hpp"
+#include "posix/process/spawn_actions.hpp"
 
 namespace clbake::os {
 namespace posix {
@@ -45,12 +46,13 @@ Result<Child> start(const Launch& launch, int input) {
   }
   ::posix_spawn_file_actions_addopen(&actions, 1, launch.log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   ::posix_spawn_file_actions_adddup2(&actions, 1, 2);
-  ::posix_spawn_file_actions_addclosefrom_np(&actions, 3);  // files that this process's drivers opened
-  if (!launch.directory.empty()) ::posix_spawn_file_actions_addchdir_np(&actions, launch.directory.c_str());
+  close_from(actions, 3);  // files that this process's drivers opened
+  std::vector<std::string> arguments = launch.arguments;
+  if (!launch.directory.empty()) change_directory(actions, launch.directory, arguments);
   if (launch.own_group) ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   ::pid_t id = 0;
-  const int error = ::posix_spawn(&id, launch.arguments.front().c_str(), &actions, &attributes,
-                                  pointers(launch.arguments).data(), pointers(environment).data());
+  const int error = ::posix_spawn(&id, arguments.front().c_str(), &actions, &attributes, pointers(arguments).data(),
+                                  pointers(environment).data());
   ::posix_spawn_file_actions_destroy(&actions);
   ::posix_spawnattr_destroy(&attributes);
   if (error != 0) return {Code::io, launch.arguments.front() + ": cannot start: " + std::strerror(error)};

@@ -1,5 +1,6 @@
 #include <clbake/os/program.hpp>
 
+#include <limits.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -35,6 +36,11 @@ void lower_priority() {
   constexpr int kProcess = 1, kIdle = 3 << 13;  // of ioprio_set, which has no header
   static_cast<void>(::nice(19) + 1);
   static_cast<void>(::syscall(SYS_ioprio_set, kProcess, 0, kIdle) + 1);
+}
+
+std::string working_directory() {
+  char path[PATH_MAX];
+  return ::getcwd(path, sizeof path) ? std::string(path) : std::string();
 }
 
 bool change_directory(const std::string& path) { return ::chdir(path.c_str()) == 0; }

@@ -58,8 +58,19 @@ class Inherited {
   std::vector<char> storage_;
 };
 
-// Fails with io, or invalid_argument for what is not UTF-8.
-Result<PROCESS_INFORMATION> create(const Launch& launch, HANDLE input, HANDLE log) {
+bool has_processes(const Handle& job) {
+  JOBOBJECT_BASIC_ACCOUNTING_INFORMATION info = {};
+  return ::QueryInformationJobObject(job.get(), JobObjectBasicAccountingInformation, &info, sizeof info, nullptr) &&
+         info.ActiveProcesses > 0;
+}
+
+std::chrono::nanoseconds duration(const FILETIME& time) {
+  return std::chrono::nanoseconds(100) * ((static_cast<std::int64_t>(time.dwHighDateTime) << 32U) + time.dwLowDateTime);
+}
+
+}  // namespace
+
+Result<PROCESS_INFORMATION> create(const Launch& launch, HANDLE input, HANDLE log, DWORD flags) {
   Inherited inherited({input, log});
   STARTUPINFOEXW info = {};
   info.StartupInfo.cb = sizeof info;
@@ -75,8 +86,8 @@ Result<PROCESS_INFORMATION> create(const Launch& launch, HANDLE input, HANDLE lo
     if (!*text) return text->status();
   }
   std::wstring environment = environment_block(launch.environment);
-  const DWORD flags = CREATE_SUSPENDED | CREATE_UNICODE_ENVIRONMENT | EXTENDED_STARTUPINFO_PRESENT |
-                      (launch.own_group ? CREATE_NEW_PROCESS_GROUP : 0);
+  flags |= CREATE_SUSPENDED | CREATE_UNICODE_ENVIRONMENT | EXTENDED_STARTUPINFO_PRESENT |
+           (launch.own_group ? CREATE_NEW_PROCESS_GROUP : 0);
   PROCESS_INFORMATION process = {};
   const BOOL started = ::CreateProcessW(executable->c_str(), std::wstring(*line).data(), nullptr, nullptr, TRUE, flags,
                                         environment.data(), directory->empty() ? nullptr : directory->c_str(),
@@ -84,18 +95,6 @@ Result<PROCESS_INFORMATION> create(const Launch& launch, HANDLE input, HANDLE lo
   if (!started) return {Code::io, message_of(::GetLastError())};
   return process;
 }
-
-bool has_processes(const Handle& job) {
-  JOBOBJECT_BASIC_ACCOUNTING_INFORMATION info = {};
-  return ::QueryInformationJobObject(job.get(), JobObjectBasicAccountingInformation, &info, sizeof info, nullptr) &&
-         info.ActiveProcesses > 0;
-}
-
-std::chrono::nanoseconds duration(const FILETIME& time) {
-  return std::chrono::nanoseconds(100) * ((static_cast<std::int64_t>(time.dwHighDateTime) << 32U) + time.dwLowDateTime);
-}
-
-}  // namespace
 
 Handle open_inheritable(const std::wstring& path, DWORD access, DWORD disposition) {
   SECURITY_ATTRIBUTES inheritable = {sizeof inheritable, nullptr, TRUE};
@@ -129,7 +128,7 @@ Result<Child> start(const Launch& launch, HANDLE input) {
   const Result<std::wstring> path = wide_path(launch.log);
   const Handle log = open_inheritable(path ? *path : L"", GENERIC_WRITE, CREATE_ALWAYS);
   if (!log) return io_failure(launch.log.c_str()).within(name);
-  const Result<PROCESS_INFORMATION> process = create(launch, input ? input : nothing.get(), log.get());
+  const Result<PROCESS_INFORMATION> process = create(launch, input ? input : nothing.get(), log.get(), 0);
   if (!process) return process.status().within(name);
   auto child = std::make_unique<Child::Process>();
   child->handle = Handle(process->hProcess);

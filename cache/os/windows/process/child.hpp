@@ -31,6 +31,14 @@ Handle open_inheritable(const std::wstring& path, DWORD access, DWORD dispositio
 // The form of a path that CreateProcess takes. Fails with invalid_argument.
 Result<std::wstring> with_backslashes(Result<std::wstring> path);
 
+// A name that no other pipe has.
+std::wstring new_pipe_name();
+
+// A suspended process with these inheritable handles and no others; `log` is its standard output and error; the
+// launch's own log is not looked at. `flags`: further ones of CreateProcess. Fails with io, or invalid_argument for
+// what is not UTF-8.
+Result<PROCESS_INFORMATION> create(const Launch& launch, HANDLE input, HANDLE log, DWORD flags);
+
 // With `input`, an inheritable handle, as its standard input; null: nothing to read. Fails with io.
 Result<Child> start(const Launch& launch, HANDLE input);
 

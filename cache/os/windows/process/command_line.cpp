@@ -1,6 +1,7 @@
 #include "windows/process/child.hpp"
 
 #include <algorithm>
+#include <atomic>
 
 namespace clbake::os::windows {
 namespace {
@@ -53,6 +54,11 @@ std::wstring environment_block(const std::map<std::string, std::string>& variabl
 Result<std::wstring> with_backslashes(Result<std::wstring> path) {
   if (path) std::replace(path->begin(), path->end(), L'/', L'\\');
   return path;
+}
+
+std::wstring new_pipe_name() {
+  static std::atomic<unsigned> count{0};
+  return L"\\\\.\\pipe\\clbake-" + std::to_wstring(::GetCurrentProcessId()) + L"-" + std::to_wstring(count++);
 }
 
 }  // namespace clbake::os::windows

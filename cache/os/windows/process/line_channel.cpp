@@ -4,7 +4,6 @@
 #include "windows/process/child.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <utility>
 
 namespace clbake::os {
@@ -34,11 +33,6 @@ class Operation {
   OVERLAPPED state_ = {};
 };
 
-std::wstring new_pipe_name() {
-  static std::atomic<unsigned> count{0};
-  return L"\\\\.\\pipe\\clbake-" + std::to_wstring(::GetCurrentProcessId()) + L"-" + std::to_wstring(count++);
-}
-
 }  // namespace
 
 // A read is always under way, unless the child has closed its end or too much has come.
@@ -65,7 +59,7 @@ struct LineChannel::Pipe {
 
 // The child's end of the pipe is its standard input, which it may write to as well.
 Result<LineChannel> LineChannel::start(const Launch& launch) {
-  const std::wstring name = new_pipe_name();
+  const std::wstring name = windows::new_pipe_name();
   windows::Handle ours(::CreateNamedPipeW(name.c_str(),
                                           PIPE_ACCESS_DUPLEX | FILE_FLAG_OVERLAPPED | FILE_FLAG_FIRST_PIPE_INSTANCE,
                                           PIPE_TYPE_BYTE | PIPE_READMODE_BYTE | PIPE_WAIT | PIPE_REJECT_REMOTE_CLIENTS,

@@ -51,6 +51,12 @@ void end_with_parent() {}  // the job that Child::start puts a child into does i
 
 void lower_priority() { ::SetPriorityClass(::GetCurrentProcess(), IDLE_PRIORITY_CLASS); }
 
+std::string working_directory() {
+  std::wstring path(::GetCurrentDirectoryW(0, nullptr), L'\0');
+  path.resize(::GetCurrentDirectoryW(static_cast<DWORD>(path.size()), path.data()));
+  return windows::narrow_path(path);
+}
+
 bool change_directory(const std::string& path) {
   const Result<std::wstring> name = windows::wide_path(path);
   return name && ::SetCurrentDirectoryW(name->c_str()) != 0;

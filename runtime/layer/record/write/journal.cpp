@@ -1,7 +1,7 @@
 #include "record/write/journal.hpp"
 
 #include "log.hpp"
-#include "own_descriptor.hpp"
+#include "posix/own_descriptor.hpp"
 #include "record/write/json_text.hpp"
 
 #include <clbake/cache/blake2b.hpp>
@@ -28,7 +28,7 @@ constexpr int kMostJournals = 10000;  // of processes with one id, in one direct
 struct State {
   std::mutex mutex;
   std::string directory;
-  OwnDescriptor journal;
+  os::posix::OwnDescriptor journal;
   std::set<std::string> notes;
   std::set<std::string> stored;
   std::atomic<bool> failed = false;
@@ -64,7 +64,7 @@ std::string executable() {
 
 // At 3 or above: see above_standard_streams.
 int open_file(const std::string& path, int flags) {
-  return above_standard_streams(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | flags, 0600));
+  return os::posix::above_standard_streams(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | flags, 0600));
 }
 
 // With a lock that lasts as long as a process may add to it, so that `clbake capture` does not remove it before.

@@ -35,6 +35,9 @@ Result<Exit> run_in_foreground(const std::vector<std::string>& arguments,
 // Processor time and the disk that nobody else wants. Best effort.
 void lower_priority();
 
+// Empty when it is gone.
+std::string working_directory();
+
 // False when there is no such directory.
 bool change_directory(const std::string& path);
 

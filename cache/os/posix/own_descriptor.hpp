@@ -1,11 +1,11 @@
-// A file of the layer in a process whose program may close any descriptor and open its own files at that number.
+// A file of a library in a process whose program may close any descriptor and open its own files at that number.
 #pragma once
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace clbake::layer {
+namespace clbake::os::posix {
 
 // The descriptor at 3 or above, since a program that closed its standard streams opens them anew. Closes the given one
 // if it moved. -1, with errno, after a failure.
@@ -49,4 +49,4 @@ class OwnDescriptor {
   struct stat identity_ = {};
 };
 
-}  // namespace clbake::layer
+}  // namespace clbake::os::posix
