@@ -10,4 +10,5 @@ lint_packages=(clang-format clang-tidy doxygen git)
 fuzz_packages=(clang libclang-rt-14-dev)
 deb_packages=(debhelper dpkg-dev fakeroot git)
 coverage_packages=(gcovr)
+cross_packages=(g++-aarch64-linux-gnu mmdebstrap qemu-user-static)  # tools/test-arm64
 gate_packages=(clang)  # beside those of the tests: so that the gate skips nothing
