@@ -98,7 +98,7 @@ namespace {
 // A register of AVX2, which nearly every CPU that runs OpenCL has.
 constexpr std::uint32_t kVectorBytes = 32;
 
-// Of all sizes that there are default variants for; the first one's count where variants of two were timed.
+// All sizes that there are default variants for; the first one's count where variants of two were timed.
 constexpr std::uint32_t kVectorSizes[] = {64, 32, 16};
 
 cache::Profile defaults_of(cache::Contents& contents, std::uint32_t target, kernels::DeviceType type) {

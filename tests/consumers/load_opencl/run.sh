@@ -12,7 +12,7 @@ logged cmake -S "$clbake" -B "$work/clbake" -G Ninja -DCLBAKE_LOAD_OPENCL=ON -DC
 logged cmake --build "$work/clbake" --target install
 library=$(echo "$work"/prefix/lib*/libclbake.so)
 
-# Of its own it has no function with OpenCL's name, and it needs none.
+# It has no function with OpenCL's name, and it needs none.
 if objdump -p "$library" | grep -q 'NEEDED.*OpenCL' || nm -A "${library%.so}.a" | grep ' cl[A-Z]'; then
   echo "^ of OpenCL, in a libclbake that should not know it"
   exit 1

@@ -3,7 +3,7 @@
 
 // clang-format off
 
-// What the runtime calls: functions of OpenCL 1.2.
+// The functions of OpenCL 1.2 that the runtime calls.
 #define CLBAKE_RUNTIME_FUNCTIONS(X) \
   X(6, clBuildProgram) X(9, clCompileProgram) X(5, clCreateBuffer) X(4, clCreateCommandQueue) X(6, clCreateImage) \
   X(3, clCreateKernel) X(7, clCreateProgramWithBinary) X(5, clCreateProgramWithSource) X(5, clCreateSubBuffer) \

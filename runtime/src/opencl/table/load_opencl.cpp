@@ -13,7 +13,7 @@
 namespace clbake {
 namespace {
 
-// Of OpenCL's loaders, or of the driver on a system that has one at most; no system has two of these names.
+// The names of OpenCL's loaders, or of the driver where there is one at most. No system has two of them.
 constexpr const char* kLibraries[] = {"libOpenCL.so.1", "libOpenCL.so", "OpenCL.dll",
                                       "/System/Library/Frameworks/OpenCL.framework/OpenCL"};
 
