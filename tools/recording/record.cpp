@@ -14,9 +14,8 @@
 namespace clbake::tool {
 
 int record(const std::vector<std::string>& arguments) {
-  Cli cli(
-      "record -o DIR [OPTIONS] -- PROGRAM ARGUMENTS...",
-      "Runs a program, unchanged, and records its OpenCL programs: sources with all files that they include,\n"
+  Cli cli("record -o DIR [OPTIONS] -- PROGRAM ARGUMENTS...",
+          "Runs a program, unchanged, and records its OpenCL programs: sources with all files that they include,\n"
           "build options, kernels, local sizes, and the values that some launches were given. DIR gets\n"
           "programs.json, for 'build --programs', and the files that it names; an earlier recording there is kept\n"
           "and added to. The contents are the program's data: look at them before you pass on the directory, or a\n"

@@ -48,7 +48,8 @@ BOOST_AUTO_TEST_CASE(WhatCannotRunIsRefused) {
   const std::string text = directory.write("text", "no bundle");
   check_refused(clbake({"run-with"}), 2, {"'--' must stand before the program"});
   check_refused(clbake({"run-with", "--"}), 2, {"no program stands behind '--'"});
-  check_refused(clbake({"run-with", "--log", "/absent/log", "--", "true"}), 2, {"--log: /absent/log cannot be written"});
+  check_refused(clbake({"run-with", "--log", "/absent/log", "--", "true"}), 2,
+                {"--log: /absent/log cannot be written"});
   check_refused(clbake({"run-with", "--log", text, "--", "true"}), 2, {text + " exists and is no log of clbake's"});
   check_refused(clbake({"run-with", "--learn", "never", "--", "true"}), 2, {"'never' is none of on, read-only, off"});
   check_refused(clbake({"run-with", text, "--", "true"}), 1, {text});
