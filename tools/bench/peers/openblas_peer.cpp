@@ -5,6 +5,8 @@
 #include <complex>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <string>
 
 namespace clbake::tool {
 namespace {
@@ -14,9 +16,18 @@ template <typename Scalar, typename Matrix>
 using CblasGemm = void (*)(int, int, int, int, int, int, Scalar, const Matrix*, int, const Matrix*, int, Scalar,
                            Matrix*, int);
 
+bool has_avx512() {
+  std::ifstream cpus("/proc/cpuinfo");
+  std::string word;
+  while (cpus >> word) {
+    if (word == "avx512dq") return true;
+  }
+  return false;
+}
+
 // Some packaged versions take newer AVX-512 CPUs for older ones.
 SharedLibrary open_openblas() {
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) {
+  if (has_avx512()) {
     setenv("OPENBLAS_CORETYPE", "SkylakeX", 0);  // read by the library when it is loaded
   }
   return SharedLibrary({"libopenblas.so.0", "libopenblas.so"});
