@@ -17,7 +17,7 @@ void close_from(posix_spawn_file_actions_t& actions, int first) {
   ::DIR* const files = ::opendir("/proc/self/fd");
   if (!files) return;
   while (const ::dirent* entry = ::readdir(files)) {
-    const int file = std::atoi(entry->d_name);
+    const int file = static_cast<int>(std::strtol(entry->d_name, nullptr, 10));  // 0 of "."
     if (file >= first) ::posix_spawn_file_actions_addclose(&actions, file);
   }
   ::closedir(files);
