@@ -1,6 +1,6 @@
 """Builds the wheel: the module, its _header.py made from the C header, and beside them libclbake.so, which CMake makes.
 
-CLBAKE_LIBRARY=FILE packs a library that is built already.
+CLBAKE_LIBRARY=FILE packs a library that is built already, CLBAKE_PLATFORM names the platform of its wheel.
 """
 
 import os
@@ -37,7 +37,7 @@ class BuildWithLibrary(build_py):
             subprocess.run(["cmake", "-S", root, "-B", folder, *options], check=True)
             subprocess.run(["cmake", "--build", folder, "--target", "clbake_shared", "--parallel",
                             str(os.cpu_count() or 1)], check=True)
-        shutil.copy(library, package / "libclbake.so")
+        shutil.copy(library, package / f"libclbake{Path(library).suffix}")
 
 
 class WithLibrary(Distribution):
@@ -49,7 +49,7 @@ class AnyPython(bdist_wheel):
     """For any Python 3 of the platform: the library knows nothing of Python."""
 
     def get_tag(self) -> tuple:
-        return ("py3", "none", super().get_tag()[2])
+        return ("py3", "none", os.environ.get("CLBAKE_PLATFORM") or super().get_tag()[2])
 
 
 header = (root / "runtime/include/clbake/version.h").read_text()

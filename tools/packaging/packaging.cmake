@@ -1,9 +1,11 @@
 # Installed beside the command: its man page and its completion for bash.
 include(GNUInstallDirs)
 set(man_page ${CMAKE_CURRENT_BINARY_DIR}/clbake.1)
+list(JOIN CMAKE_CROSSCOMPILING_EMULATOR " " emulator)
 add_custom_command(
   OUTPUT ${man_page}
-  COMMAND ${CMAKE_CURRENT_LIST_DIR}/man_page $<TARGET_FILE:clbake> ${man_page}
+  COMMAND ${CMAKE_COMMAND} -E env "CLBAKE_EMULATOR=${emulator}" ${CMAKE_CURRENT_LIST_DIR}/man_page $<TARGET_FILE:clbake>
+          ${man_page}
   DEPENDS clbake ${CMAKE_CURRENT_LIST_DIR}/man_page
   COMMENT "Writing the man page"
   VERBATIM)

@@ -17,6 +17,7 @@ from __future__ import annotations
 import ctypes
 import ctypes.util
 import os
+import sys
 import threading
 import weakref
 from collections import namedtuple
@@ -102,10 +103,10 @@ def _open_library(path: str | None) -> ctypes.CDLL:
 
     Raises OSError when there is none, or when it is of another version than this module.
     """
-    beside = Path(__file__).with_name("libclbake.so")
+    beside = Path(__file__).with_name("libclbake.dll" if sys.platform == "win32" else "libclbake.so")
     found = path or (str(beside) if beside.exists() else ctypes.util.find_library("clbake"))
     if not found:
-        raise OSError("libclbake.so is neither beside the module nor installed: clbake.load(path) loads it from a path")
+        raise OSError(f"{beside.name} is neither beside the module nor installed: clbake.load(path) loads it from a path")
     library = ctypes.CDLL(found)
     version = library.clbake_version() // 100 if hasattr(library, "clbake_version") else None
     if version != h.VERSION[0] * 100 + h.VERSION[1]:

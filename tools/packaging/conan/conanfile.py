@@ -58,8 +58,8 @@ class Clbake(ConanFile):
 
     def generate(self):
         toolchain = CMakeToolchain(self)
-        for option in ("TOOLS", "TESTS"):
-            toolchain.variables[f"CLBAKE_BUILD_{option}"] = False
+        for part in ("BUILD_TOOLS", "BUILD_TESTS", "LAYER", "CLBLAST"):
+            toolchain.variables[f"CLBAKE_{part}"] = False
         toolchain.variables["CLBAKE_TRUST"] = bool(self.options.trust)
         toolchain.generate()
         CMakeDeps(self).generate()

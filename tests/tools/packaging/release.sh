@@ -1,0 +1,127 @@
+#!/usr/bin/env bash
+# release.sh [DIR]: installs and runs what tools/packaging/release left in DIR (else the variable CLBAKE_RELEASE names it),
+# each package in a folder of its own, and says what could not be run here. CLBAKE_RELEASE_KEY: the public key of
+# minisign's that signed it. CLBAKE_ARM64_ROOT: a root directory in which programs of AArch64 run, else build/arm64-root.
+# CLBAKE_WINE: a command that runs Windows' programs (wine). The command runs without a driver, the wheels multiply on a
+# device. Exit status 77: there is no DIR.
+set -euo pipefail
+release=${1:-${CLBAKE_RELEASE:-}}
+[ -n "$release" ] || { echo "skipped: CLBAKE_RELEASE names no release"; exit 77; }
+release=$(realpath -e "$release")
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(realpath "$here/../../..")
+cd "$root"
+source tools/packaging/common.sh
+arm64_root=${CLBAKE_ARM64_ROOT:-$root/build/arm64-root}
+golden=$root/tests/cache/golden/v1.0.clbake
+work=$root/build/packaging/test
+rm -rf "$work"
+mkdir -p "$work"
+
+tested() { echo "tested: $*"; }
+not_run() { echo "not run: $*"; }
+fail() { echo "$*" >&2; exit 1; }
+# in_arm64 COMMAND...: runs it in the root of AArch64, which sees the project.
+in_arm64() { tools/cmake/toolchains/in-root "$arm64_root" "$root" "$@"; }
+# The command, by its words before, says its version and verifies a bundle.
+command_works() {
+  "$@" --version | grep -qF "$version" || fail "$*: not version $version"
+  "$@" verify "$golden" > "$work/log" || { cat "$work/log"; fail "$*: verifies no bundle"; }
+}
+
+checksums() {
+  cd "$release"
+  sha256sum --quiet --strict -c SHA256SUMS
+  [ "$(ls -I 'SHA256SUMS*')" = "$(sed 's/^[^ ]* [ *]//' SHA256SUMS | sort)" ] || fail "SHA256SUMS lists other files"
+  cd "$root"
+  tested SHA256SUMS
+}
+
+signature() {
+  [ -n "${CLBAKE_RELEASE_KEY:-}" ] || { not_run "signature: no CLBAKE_RELEASE_KEY"; return; }
+  minisign -V -q -p "$CLBAKE_RELEASE_KEY" -m "$release/SHA256SUMS" || fail "SHA256SUMS.minisig does not hold"
+  { cat "$release/SHA256SUMS"; echo; } > "$work/changed"
+  ! minisign -V -q -p "$CLBAKE_RELEASE_KEY" -m "$work/changed" -x "$release/SHA256SUMS.minisig" 2> /dev/null ||
+    fail "the signature holds for other checksums"
+  tested SHA256SUMS.minisig
+}
+
+# deb ARCHITECTURE TRIPLET: the packages without those of debugging symbols, unpacked into one folder.
+deb() {
+  local x=$work/$1 package
+  ls "$release"/libclbake1_*_"$1".deb > /dev/null 2>&1 || { not_run "deb-$1: not in the release"; return; }
+  for package in "$release"/*_"$1".deb; do
+    case $package in *-dbgsym_*) ;; *) dpkg -x "$package" "$x" ;; esac
+  done
+  dpkg-deb -f "$release"/libclbake1_*_"$1".deb Depends | grep -q libzstd1 || fail "libclbake1: does not depend on libzstd1"
+  dpkg-deb -f "$release"/clbake_*_"$1".deb Depends | grep -q libsodium || fail "clbake: does not depend on libsodium"
+  dpkg-deb -c "$release"/clbake_*_"$1".deb | grep -q libclbake-layer.so || fail "clbake: has no layer for run-with"
+  zcat "$x/usr/share/man/man1/clbake.1.gz" | grep -q '^.TH CLBAKE 1' || fail "deb-$1: no man page"
+  local run=(env "LD_LIBRARY_PATH=$x/usr/lib/$2" "$x/usr/bin/clbake")
+  if [ "$1" != "$(dpkg --print-architecture)" ]; then
+    [ -d "$arm64_root" ] || { not_run "deb-$1: no $arm64_root"; return; }
+    command_works in_arm64 "${run[@]}"
+  else
+    command_works "${run[@]}"
+    # A program that finds the package, links the library and holds a bundle; without a device it ends with 77.
+    tests/consumers/cmake.sh "$root/tests/consumers/find_package" "$work/consumer" \
+      "$root/tests/runtime/golden/direct.clbake" "-DCMAKE_PREFIX_PATH=$x/usr" -DBUILD_SHARED_LIBS=ON || [ $? -eq 77 ]
+  fi
+  tested "deb-$1"
+}
+
+# The wheel of MACHINE: installed where it can be loaded, with the pyopencl that is there, away from the sources.
+wheel() {
+  local wheel site=$work/site-$1
+  wheel=$(ls "$release"/clbake-*"_$1.whl" 2> /dev/null) || { not_run "wheel-$1: not in the release"; return; }
+  python3 -m zipfile -e "$wheel" "$site"
+  local run=(env "PYTHONPATH=$site" PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 "$here/release_wheel.py"
+             "$root/tests/runtime/golden/direct.clbake" "$site") status=0
+  case $1 in
+    x86_64)
+      /usr/bin/python3 -m venv --system-site-packages "$work/venv"
+      "$work/venv/bin/pip" install -q --no-index --no-deps "$wheel"
+      local python=$work/venv/bin/python
+      run=("$python" "$here/release_wheel.py" "$root/tests/runtime/golden/direct.clbake" "$work/venv")
+      ;;
+    aarch64)
+      [ -d "$arm64_root" ] || { not_run "wheel-$1: no $arm64_root"; return; }
+      run=(in_arm64 "${run[@]}")
+      ;;
+    amd64)
+      unzip -l "$wheel" | grep -q 'clbake/libclbake\.dll$' || fail "wheel-windows: no libclbake.dll"
+      not_run "wheel-windows: no Python for Windows"
+      return
+      ;;
+  esac
+  (cd "$work" && "${run[@]}") || status=$?
+  case $status in
+    0) tested "wheel-$1" ;;
+    77) not_run "wheel-$1: no pyopencl or no device" ;;
+    *) fail "wheel-$1: failed" ;;
+  esac
+}
+
+windows() {
+  local zip=$release/clbake-$version-windows-x86_64.zip wine=${CLBAKE_WINE:-wine}
+  [ -e "$zip" ] || { not_run "windows: not in the release"; return; }
+  python3 -m zipfile -e "$zip" "$work/windows"
+  local folder=$work/windows/clbake-$version-windows-x86_64 file
+  for file in bin/clbake.exe include/clbake/clbake.h lib/libclbake.a lib/libclbake.dll.a LICENSE \
+              lib/cmake/clbake/clbakeConfig.cmake lib/pkgconfig/clbake.pc; do
+    [ -e "$folder/$file" ] || fail "windows: no $file"
+  done
+  command -v "$wine" > /dev/null || { not_run "windows: no wine"; return; }
+  command_works "$wine" "$folder/bin/clbake.exe"
+  tested windows
+}
+
+checksums
+signature
+PYTHON=$(packaging_python) "$here/sbom.sh" "$release/clbake-$version.cdx.json" || [ $? -eq 77 ]
+deb amd64 x86_64-linux-gnu
+deb arm64 aarch64-linux-gnu
+wheel x86_64
+wheel aarch64
+wheel amd64
+windows
