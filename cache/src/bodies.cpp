@@ -134,6 +134,7 @@ Status check_counts(const std::vector<T>& list, std::uint64_t most, const char* 
 Bytes encode_target(const Target& target) {
   FieldWriter fields;
   describe_target(fields, target);
+  if (!target.cpu_features.empty()) fields(target.cpu_features);
   return fields.take();
 }
 
@@ -141,7 +142,10 @@ Result<Target> parse_target(ByteView body) {
   FieldReader fields(body);
   Target target;
   describe_target(fields, target);
+  const bool more = fields.ok() && fields.left() > 0;
+  if (more) fields(target.cpu_features);
   if (!fields.complete()) return wrong_length();
+  if (more && target.cpu_features.empty()) return malformed("has an empty list of CPU features");
   return target;
 }
 
@@ -314,6 +318,24 @@ Status check_texts(const Proof& proof) {
 // ---- Values ----
 
 bool Target::operator==(const Target& other) const { return encode_target(*this) == encode_target(other); }
+
+// A blank, or an end of the list.
+bool ends_feature(std::string_view list, std::size_t at) { return at >= list.size() || list[at] == ' '; }
+
+std::string_view missing_feature(const Target& made_for, const Target& device) {
+  const std::string_view wanted = made_for.cpu_features;
+  const std::string& present = device.cpu_features;
+  for (std::size_t begin = 0, end = 0; begin < wanted.size(); begin = end + 1) {
+    for (end = begin; !ends_feature(wanted, end);) ++end;
+    const std::size_t size = end - begin;
+    std::size_t at = present.find(&wanted[begin], 0, size);
+    while (at < present.size() && !(ends_feature(present, at - 1) && ends_feature(present, at + size))) {
+      at = present.find(&wanted[begin], at + 1, size);
+    }
+    if (at >= present.size() && size > 0) return wanted.substr(begin, size);
+  }
+  return {};
+}
 
 Target any_device(bool is_cpu) {
   Target target;

@@ -21,9 +21,10 @@ Settings& the_settings() {
   return settings;
 }
 
-constexpr const char* kNames[] = {"CLBAKE_BUNDLE", "CLBAKE_OVERLAY",      "CLBAKE_LEARN",           "CLBAKE_LOG",
-                                  "CLBAKE_RECORD", "CLBAKE_RECORD_BYTES", "CLBAKE_RECORD_BINARIES", "CLBAKE_LEARNER",
-                                  "CLBAKE_TRUST",  "CLBAKE_POCL_MEMORY"};
+constexpr const char* kNames[] = {
+    "CLBAKE_BUNDLE", "CLBAKE_OVERLAY",      "CLBAKE_LEARN",           "CLBAKE_LOG",
+    "CLBAKE_RECORD", "CLBAKE_RECORD_BYTES", "CLBAKE_RECORD_BINARIES", "CLBAKE_LEARNER",
+    "CLBAKE_TRUST",  "CLBAKE_POCL_MEMORY",  "CLBAKE_SHARED_OVERLAY",  "CLBAKE_SHARED_OVERLAY_OWNER"};
 
 constexpr std::uint64_t kRecordBytes = std::uint64_t{256} << 20;
 
@@ -209,6 +210,8 @@ void read_settings() {
   s.bundles = reader.paths("CLBAKE_BUNDLE");
   s.learn = static_cast<Learn>(reader.choice("CLBAKE_LEARN", {"on", "read-only", "off"}));
   if (s.learn != Learn::off) s.overlay = overlay_of(reader);
+  if (s.learn != Learn::off) s.shared_overlay = reader.path("CLBAKE_SHARED_OVERLAY");
+  s.shared_overlay_owner = reader.text("CLBAKE_SHARED_OVERLAY_OWNER");
   s.record = reader.path("CLBAKE_RECORD");
   s.record_bytes = reader.number("CLBAKE_RECORD_BYTES", kRecordBytes);
   s.record_binaries = reader.choice("CLBAKE_RECORD_BINARIES", {"on", "off"}) == 0;

@@ -16,6 +16,8 @@ enum class Learn {
 struct Settings {
   std::vector<std::string> bundles;  // files
   std::string overlay;               // directory; empty: none
+  std::string shared_overlay;        // the same for all users, only read; empty: none
+  std::string shared_overlay_owner;  // the user to whom it belongs; empty: root
   Learn learn = Learn::on;
   std::string record;              // directory of a new recording; empty: serve
   std::uint64_t record_bytes = 0;  // contents of buffers and images that the directory may hold, in bytes
@@ -25,7 +27,7 @@ struct Settings {
   std::vector<std::string> trust;  // public keys: bundles that none of them signed serve nothing. Empty: all may serve
   bool pocl_memory = true;         // PoCL's files of baked programs are in memory: serve/pocl_memory.hpp
 
-  bool serves() const { return !bundles.empty() || !overlay.empty(); }
+  bool serves() const { return !bundles.empty() || !overlay.empty() || !shared_overlay.empty(); }
 };
 
 // Reads the settings and opens the log. Called once, before any other thread can use the layer. A setting that is wrong

@@ -24,8 +24,14 @@ constexpr std::uint32_t kMost = 8;  // records of each section that are looked a
 void read_records(const Bundle& bundle) {
   for (std::uint32_t i = 0; i <= std::min(bundle.target_count(), kMost); ++i) {
     const Result<Target> target = bundle.target(i);
-    const Result<std::uint32_t> found = bundle.find_target(target ? *target : Target());
-    expect(!found || *bundle.target(*found) == (target ? *target : Target()), "find_target finds an equal target");
+    Target wanted = target ? *target : Target();
+    const Result<std::uint32_t> found = bundle.find_target(wanted);
+    if (found) {
+      const Target other = *bundle.target(*found);
+      expect(missing_feature(other, wanted).empty(), "find_target finds a target that the CPU is enough for");
+      wanted.cpu_features = other.cpu_features;
+      expect(other == wanted, "find_target finds an equal target but for CPU features");
+    }
     const Result<Profile> profile = bundle.find_profile(i);
     expect(!profile || profile->target == i, "find_profile finds the target's profile");
     for (std::uint32_t v = 0; v <= std::min(bundle.variant_count(), kMost); ++v) {

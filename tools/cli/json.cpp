@@ -22,14 +22,10 @@ const char* name(builder::build::JobReport::Outcome outcome) {
 }  // namespace
 
 Json to_json(const Target& target) {
-  return {{"platform_name", target.platform_name},
-          {"platform_version", target.platform_version},
-          {"vendor", target.vendor},
-          {"device_name", target.device_name},
-          {"device_version", target.device_version},
-          {"driver_version", target.driver_version},
-          {"architecture", target.architecture},
-          {"address_bits", target.address_bits}};
+  Json json = Json::object();
+  for (const auto& [name, text] : cache::kTargetTexts) json[name] = target.*text;
+  json["address_bits"] = target.address_bits;
+  return json;
 }
 
 Json to_json(const cache::Proof& proof) {

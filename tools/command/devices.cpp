@@ -58,6 +58,7 @@ int devices(const std::vector<std::string>& arguments) {
     std::printf("   driver        %s\n", t.driver_version.c_str());
     std::printf("   architecture  %s, %u bits\n", t.architecture.empty() ? "(not reported)" : t.architecture.c_str(),
                 t.address_bits);
+    if (!t.cpu_features.empty()) std::printf("   CPU features  %s\n", t.cpu_features.c_str());
   }
   if (cli.has("json")) print_machine(list, cli.text("machine"));
   return kSuccess;

@@ -58,7 +58,20 @@ void print_list(const char* title, const Json& rows, std::vector<Column> fields)
   print_table(fields, rows);
 }
 
-// The size, who signed it, a line for each target, and why entries are not JIT-free.
+// What the machine code of each target depends on, beside the device's name.
+void print_dependences(const Json& targets) {
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    const std::string driver = targets[i]["driver_version"], platform = targets[i]["platform_version"];
+    const std::string features = targets[i]["cpu_features"];
+    if (!driver.empty()) {
+      std::printf("target %zu: driver %s%s\n", i, printable(driver).c_str(),
+                  platform.empty() ? "" : (", " + printable(platform)).c_str());
+    }
+    if (!features.empty()) std::printf("target %zu: a CPU with %s\n", i, printable(features).c_str());
+  }
+}
+
+// The size, who signed it, a line for each target and what it depends on, and why entries are not JIT-free.
 void print_summary(const Json& report, const std::string& file) {
   std::printf("%s: %s, %s, %s; every byte is intact\n", file.c_str(),
               counted(report["targets"].size(), "target").c_str(),
@@ -82,6 +95,7 @@ void print_summary(const Json& report, const std::string& file) {
                {"JIT-free", "jit_free"},
                {"programs", "bytes", size_cell}},
               report["summary"]);
+  print_dependences(report["targets"]);
   for (const Json& target : report["summary"]) {
     for (const Json& row : target["not_jit_free"]) {
       const std::string note = row["note"];

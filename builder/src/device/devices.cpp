@@ -88,8 +88,9 @@ bool is_named(const Target& target, const std::string& part) {
 }
 
 std::string identity(const Target& t) {
-  return digest({t.platform_name, t.platform_version, t.vendor, t.device_name, t.device_version, t.driver_version,
-                 t.architecture, std::to_string(t.address_bits)});
+  std::vector<std::string> fields = {std::to_string(t.address_bits)};
+  for (const auto& [name, text] : cache::kTargetTexts) fields.push_back(t.*text);
+  return digest(fields);
 }
 
 Result<std::vector<Device>> list_devices() {

@@ -2,7 +2,7 @@
 #include <clbake/exceptions_to_status.hpp>
 #include <clbake/os/program.hpp>
 
-#include "process/json_reader.hpp"
+#include "process/target_json.hpp"
 #include "process/text_file.hpp"
 
 namespace clbake::builder::fleet {
@@ -11,13 +11,6 @@ using namespace process;
 namespace {
 
 constexpr std::uintmax_t kMostMachineBytes = std::uintmax_t{16} << 20;
-
-bool read_target(JsonReader& in, const JsonValue& at, Target& t) {
-  return in.object(at, in.field("platform_name", t.platform_name), in.field("platform_version", t.platform_version),
-                   in.field("vendor", t.vendor), in.field("device_name", t.device_name),
-                   in.field("device_version", t.device_version), in.field("driver_version", t.driver_version),
-                   in.field("architecture", t.architecture), in.field("address_bits", t.address_bits));
-}
 
 bool read_machine(JsonReader& in, const JsonValue& root, Machine& machine) {
   const auto device = [&](const JsonValue& at) {

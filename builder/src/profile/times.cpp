@@ -20,15 +20,6 @@ constexpr std::size_t kSizes = 4;  // of them
 constexpr std::uintmax_t kMostTimesBytes = std::uintmax_t{16} << 20;
 constexpr std::uint32_t kRuns = 3;  // a measurement of one call cannot win
 
-// The target's fields in the order of FORMAT.md.
-constexpr std::pair<const char*, std::string Target::*> kFields[] = {{"platform_name", &Target::platform_name},
-                                                                     {"platform_version", &Target::platform_version},
-                                                                     {"vendor", &Target::vendor},
-                                                                     {"device_name", &Target::device_name},
-                                                                     {"device_version", &Target::device_version},
-                                                                     {"driver_version", &Target::driver_version},
-                                                                     {"architecture", &Target::architecture}};
-
 // Four digits, without an exponent.
 std::string number(double us) {
   char text[32];
@@ -87,7 +78,7 @@ class Reader {
     const std::size_t colon = line.find(": ");
     if (colon == std::string::npos || colon < 2) return {};
     const std::string key = line.substr(2, colon - 2), value = line.substr(colon + 2);
-    for (const auto& [name, field] : kFields) {
+    for (const auto& [name, field] : cache::kTargetTexts) {
       if (key == name) file_.target.*field = value;
     }
     if (key == "address_bits") file_.target.address_bits = whole_number(value);
@@ -153,7 +144,7 @@ class Reader {
 std::string times_header(const TimesFile& file) {
   std::string text = kFirstLine + '\n';
   const auto note = [&](const std::string& key, const std::string& value) { text += "# " + key + ": " + value + '\n'; };
-  for (const auto& [name, field] : kFields) note(name, file.target.*field);
+  for (const auto& [name, field] : cache::kTargetTexts) note(name, file.target.*field);
   note("address_bits", std::to_string(file.target.address_bits));
   note("compute_units", std::to_string(file.compute_units));
   for (const auto& [key, value] : file.notes) note(key, value);

@@ -3,7 +3,7 @@
 #include <clbake/exceptions_to_status.hpp>
 #include <clbake/kernels/constraints.hpp>
 
-#include "process/json_reader.hpp"
+#include "process/target_json.hpp"
 #include "process/text_file.hpp"
 #include "profile/cost_fit.hpp"
 
@@ -39,18 +39,11 @@ constexpr int kModelDigits = 4;
 template <typename T>
 auto fields_of(T& t) {
   using std::pair;
-  if constexpr (std::is_same_v<std::remove_const_t<T>, Target>) {
-    return std::tuple(pair("platform_name", &t.platform_name), pair("platform_version", &t.platform_version),
-                      pair("vendor", &t.vendor), pair("device_name", &t.device_name),
-                      pair("device_version", &t.device_version), pair("driver_version", &t.driver_version),
-                      pair("architecture", &t.architecture), pair("address_bits", &t.address_bits));
-  } else {
-    return std::tuple(pair("compute_units", &t.compute_units), pair("tool", &t.tool), pair("command", &t.command),
-                      pair("date", &t.date), pair("strategy", &t.strategy), pair("seed", &t.seed),
-                      pair("shard", &t.shard), pair("shards", &t.shards), pair("budget_s", &t.budget_s),
-                      pair("elapsed_s", &t.elapsed_s), pair("complete", &t.complete), pair("tried", &t.tried),
-                      pair("noise", &t.noise));
-  }
+  return std::tuple(pair("compute_units", &t.compute_units), pair("tool", &t.tool), pair("command", &t.command),
+                    pair("date", &t.date), pair("strategy", &t.strategy), pair("seed", &t.seed),
+                    pair("shard", &t.shard), pair("shards", &t.shards), pair("budget_s", &t.budget_s),
+                    pair("elapsed_s", &t.elapsed_s), pair("complete", &t.complete), pair("tried", &t.tried),
+                    pair("noise", &t.noise));
 }
 
 template <typename Fields>
@@ -98,7 +91,7 @@ Json model_json(const cache::CostModel& m) {
 
 Json tuning_json(const Tuning& t) {
   Json json = {{"format", "clbake profile"}, {"version", kProfileVersion}};
-  add_fields(json["target"], fields_of(t.target));
+  json["target"] = target_json(t.target);
   add_fields(json, fields_of(t));
   json["models"] = list(t.models, model_json);
   json["prior"] = list(t.prior, model_json);
@@ -303,7 +296,7 @@ bool ProfileParser::parse(const Json& json) {
   const auto known = json_field("", [](const JsonValue&) { return true; });  // check_format has seen it
   const auto format = json_field("format", known.read);
   const auto version = json_field("version", known.read);
-  const auto read_target = [&](const JsonValue& at) { return object(at, fields_of(t_.target)); };
+  const auto read_target = [&](const JsonValue& at) { return process::read_target(in_, at, t_.target); };
   return object(root, fields_of(t_), format, version, json_field("target", read_target),
                 list("variants", [&](const auto& at) { return variant(at); }),
                 list("shapes", [&](const auto& at) { return shape(at); }),

@@ -23,6 +23,7 @@ std::string difference(const Tuning& a, const Tuning& b) {
   compare("driver_version", a.target.driver_version, b.target.driver_version);
   compare("platform_version", a.target.platform_version, b.target.platform_version);
   compare("device_version", a.target.device_version, b.target.device_version);
+  compare("cpu_features", a.target.cpu_features, b.target.cpu_features);
   compare("address_bits", std::to_string(a.target.address_bits), std::to_string(b.target.address_bits));
   return text;
 }

@@ -61,9 +61,9 @@ enum class Match { none, part, whole };
 
 Match match(const Target& target, const std::string& wanted) {
   Match best = Match::none;
-  for (const std::string& text : {target_name(target), target.platform_name, target.platform_version, target.vendor,
-                                  target.device_name, target.device_version, target.driver_version, target.architecture,
-                                  std::string(process::builder_platform_of(target).alias)}) {
+  std::vector<std::string> texts = {target_name(target), process::builder_platform_of(target).alias};
+  for (const auto& [name, text] : cache::kTargetTexts) texts.push_back(target.*text);
+  for (const std::string& text : texts) {
     const std::string field = lower(text);
     if (field == wanted) return Match::whole;
     if (field.find(wanted) != std::string::npos && !profile::is_default_target(target)) best = Match::part;

@@ -1,9 +1,8 @@
 #include <clbake/builder/tune.hpp>
 
 #include <clbake/builder/scratch.hpp>
+#include "process/target_json.hpp"
 #include "tune/search.hpp"
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 
@@ -21,12 +20,9 @@ std::string joined(const std::vector<T>& items, const Name& name_of) {
 // All that decides which variants are tried and what their times mean, by the name of the option, on one line: a
 // journal is of use only with the same settings.
 std::string settings_of(const TuneOptions& options) {
-  const Target& t = options.devices.front().target;
   return nlohmann::ordered_json{
       {"clbake", "clbake " CLBAKE_VERSION},
-      {"device",
-       {t.platform_name, t.platform_version, t.vendor, t.device_name, t.device_version, t.driver_version,
-        t.architecture, t.address_bits}},
+      {"device", target_json(options.devices.front().target)},
       {"precision and transposes", joined(options.kinds, kind_name)},
       {"family", joined(options.families, [](kernels::Family f) { return kernels::name(f); })},
       {"shapes", joined(options.shapes.list, weighted_name)},

@@ -28,11 +28,12 @@ enum class Code : int {
   malformed = 24,            // checksums hold, but fields break the rules of FORMAT.md
   not_trusted = 25,          // not what Options::trust accepts: no known key, another digest, an older release
 
-  no_target = 30,     // the bundle has nothing for this device
-  other_driver = 31,  // the bundle has this device, under another driver or platform version
-  no_variant = 32,    // the profile of this target names no variant for the problem
-  no_entry = 33,      // the variant was not baked for this target
-  no_program = 34,    // no bundle has a program of this name
+  no_target = 30,        // the bundle has nothing for this device
+  other_driver = 31,     // the bundle has this device, under another driver or platform version
+  no_variant = 32,       // the profile of this target names no variant for the problem
+  no_entry = 33,         // the variant was not baked for this target
+  no_program = 34,       // no bundle has a program of this name
+  missing_feature = 35,  // the bundle has this device and driver, but for a CPU with a feature that this one lacks
 
   driver_rejected = 40,  // the driver refused a verified program
 
@@ -62,6 +63,7 @@ constexpr std::string_view name(Code code) {
     case Code::no_variant: return "no variant";
     case Code::no_entry: return "no entry";
     case Code::no_program: return "no program";
+    case Code::missing_feature: return "missing feature";
     case Code::driver_rejected: return "driver rejected";
     case Code::build_failed: return "build failed";
     case Code::opencl: return "OpenCL error";

@@ -3,7 +3,9 @@
 #include "posix/descriptor.hpp"
 
 #include <dirent.h>
+#include <pwd.h>
 #include <sys/stat.h>
+#include <algorithm>
 #include <ctime>
 
 namespace clbake::os {
@@ -34,23 +36,24 @@ Status make_with_parents(const std::string& path) {
 
 bool others_can_write(const struct stat& info) { return (info.st_mode & (S_IWGRP | S_IWOTH)) != 0; }
 
-Status check(int descriptor, bool writable) {
-  struct stat info = {};
-  if (::fstat(descriptor, &info) != 0) return directory_failure("stat", errno);
-  if (info.st_uid != ::geteuid()) {
-    return {Code::io, "belongs to user " + std::to_string(info.st_uid) + ", not to user " +
-                          std::to_string(::geteuid()) + ": not used as an overlay"};
+// `owners`: those that a directory may belong to.
+Status check(const struct stat& info, const std::vector<uid_t>& owners) {
+  if (std::find(owners.begin(), owners.end(), info.st_uid) == owners.end()) {
+    std::string names;
+    for (const uid_t owner : owners) names += (names.empty() ? "" : " or ") + std::to_string(owner);
+    return {Code::io,
+            "belongs to user " + std::to_string(info.st_uid) + ", not to user " + names + ": not used as an overlay"};
   }
   if (others_can_write(info)) return {Code::io, "users other than its owner can write to it: not used as an overlay"};
-  const bool fit = !writable || ::faccessat(descriptor, ".", W_OK | X_OK, AT_EACCESS) == 0;
-  return fit ? Status() : directory_failure("cannot be written", errno);
+  return {};
 }
 
-Result<int> open_and_check(const std::string& path, bool create) {
-  if (create) {
-    const Status made = make_with_parents(path);
-    if (!made) return made;
-  }
+struct Opened {
+  std::intptr_t descriptor = -1;
+  std::string owner;
+};
+
+Result<Opened> open_and_check(const std::string& path, const std::vector<uid_t>& owners, bool writable) {
   Descriptor directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   // For a symbolic link open() fails with ENOTDIR on Linux and ELOOP on other systems; lstat() is unambiguous.
   struct stat info = {};
@@ -58,8 +61,26 @@ Result<int> open_and_check(const std::string& path, bool create) {
   const bool link = !directory && ::lstat(path.c_str(), &info) == 0 && S_ISLNK(info.st_mode);
   if (link) return {Code::io, "is a symbolic link: not used as an overlay"};
   if (!directory) return directory_failure("cannot be opened", error);
-  const Status fit = check(directory.get(), create);
-  return fit ? Result<int>(directory.release()) : fit;
+  if (::fstat(directory.get(), &info) != 0) return directory_failure("stat", errno);
+  const Status fit = check(info, owners);
+  if (!fit) return fit;
+  if (writable && ::faccessat(directory.get(), ".", W_OK | X_OK, AT_EACCESS) != 0) {
+    return directory_failure("cannot be written", errno);
+  }
+  return Opened{directory.release(), std::to_string(info.st_uid)};
+}
+
+// The number of a user, by name or number; of an empty name root's.
+Result<uid_t> user_named(const std::string& name) {
+  if (name.empty()) return uid_t{0};
+  if (name.size() < 10 && name.find_first_not_of("0123456789") == name.npos) {
+    return static_cast<uid_t>(std::stoul(name));
+  }
+  char room[4096];
+  struct passwd user = {};
+  struct passwd* found = nullptr;
+  if (::getpwnam_r(name.c_str(), &user, room, sizeof room, &found) == 0 && found) return user.pw_uid;
+  return {Code::io, "its owner should be '" + name + "': there is no such user"};
 }
 
 }  // namespace
@@ -67,17 +88,30 @@ Result<int> open_and_check(const std::string& path, bool create) {
 
 Result<PrivateDirectory> PrivateDirectory::open(const std::string& given, bool create) {
   std::string path = posix::without_trailing_slashes(given);
-  const Result<int> descriptor = posix::open_and_check(path, create);
-  if (!descriptor) return descriptor.status().within(path);
-  return PrivateDirectory(std::move(path), *descriptor);
+  const Status made = create ? posix::make_with_parents(path) : Status();
+  if (!made) return made.within(path);
+  Result<posix::Opened> opened = posix::open_and_check(path, {::geteuid()}, create);
+  if (!opened) return opened.status().within(path);
+  return PrivateDirectory(std::move(path), opened->descriptor, std::move(opened->owner));
+}
+
+Result<PrivateDirectory> PrivateDirectory::open_shared(const std::string& given, const std::string& owner) {
+  std::string path = posix::without_trailing_slashes(given);
+  const Result<uid_t> user = posix::user_named(owner);
+  if (!user) return user.status().within(path);
+  Result<posix::Opened> opened =
+      posix::open_and_check(path, *user == 0 ? std::vector<uid_t>{0} : std::vector<uid_t>{0, *user}, false);
+  if (!opened) return opened.status().within(path);
+  return PrivateDirectory(std::move(path), opened->descriptor, std::move(opened->owner));
 }
 
 PrivateDirectory::PrivateDirectory(PrivateDirectory&& other) noexcept
-    : path_(std::move(other.path_)), handle_(std::exchange(other.handle_, -1)) {}
+    : path_(std::move(other.path_)), handle_(std::exchange(other.handle_, -1)), owner_(std::move(other.owner_)) {}
 
 PrivateDirectory& PrivateDirectory::operator=(PrivateDirectory&& other) noexcept {
   std::swap(path_, other.path_);
   std::swap(handle_, other.handle_);
+  std::swap(owner_, other.owner_);
   return *this;
 }
 
@@ -88,7 +122,9 @@ PrivateDirectory::~PrivateDirectory() {
 std::optional<PrivateDirectory::File> PrivateDirectory::find(const std::string& name) const {
   struct stat info = {};
   if (::fstatat(static_cast<int>(handle_), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return std::nullopt;
-  if (!S_ISREG(info.st_mode) || info.st_uid != ::geteuid() || posix::others_can_write(info)) return std::nullopt;
+  if (!S_ISREG(info.st_mode) || std::to_string(info.st_uid) != owner_ || posix::others_can_write(info)) {
+    return std::nullopt;
+  }
   return File{static_cast<std::uint64_t>(info.st_size),
               std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec,
               std::int64_t{std::time(nullptr)} - info.st_mtim.tv_sec};

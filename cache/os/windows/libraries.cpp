@@ -4,6 +4,8 @@
 
 #include "windows/system.hpp"
 
+#include <cstdio>
+
 namespace clbake::os {
 namespace {
 
@@ -11,6 +13,13 @@ std::string path_of(HMODULE module) {
   std::wstring path(32768, L'\0');
   path.resize(::GetModuleFileNameW(module, path.data(), static_cast<DWORD>(path.size())));
   return windows::narrow_path(std::move(path));
+}
+
+// Null: no module holds the address.
+HMODULE module_of(const void* address) {
+  HMODULE module = nullptr;
+  const DWORD flags = GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT;
+  return ::GetModuleHandleExW(flags, static_cast<const wchar_t*>(address), &module) ? module : nullptr;
 }
 
 }  // namespace
@@ -32,9 +41,20 @@ void* symbol(LibraryHandle library, const std::string& name) {
 }
 
 std::string path_of_module(const void* address) {
-  HMODULE module = nullptr;
-  const DWORD flags = GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT;
-  return ::GetModuleHandleExW(flags, static_cast<const wchar_t*>(address), &module) ? path_of(module) : std::string();
+  HMODULE const module = module_of(address);
+  return module ? path_of(module) : std::string();
+}
+
+std::string build_of_module(const void* address) {
+  HMODULE const module = module_of(address);
+  if (!module) return {};
+  const auto* const image = reinterpret_cast<const unsigned char*>(module);
+  const auto* const dos = reinterpret_cast<const IMAGE_DOS_HEADER*>(image);
+  const auto* const headers = reinterpret_cast<const IMAGE_NT_HEADERS*>(image + dos->e_lfanew);
+  char digits[17];
+  std::snprintf(digits, sizeof digits, "%08lx%08lx", headers->FileHeader.TimeDateStamp,
+                headers->OptionalHeader.SizeOfImage);
+  return digits;
 }
 
 std::string path_of_program() { return path_of(nullptr); }

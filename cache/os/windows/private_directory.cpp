@@ -39,10 +39,6 @@ Status make_with_parents(const std::wstring& path) {
 }
 
 Result<Handle> open_directory(const std::wstring& path, bool create) {
-  if (create) {
-    const Status made = make_with_parents(path);
-    if (!made) return made;
-  }
   const DWORD access = FILE_LIST_DIRECTORY | FILE_READ_ATTRIBUTES | READ_CONTROL | (create ? FILE_ADD_FILE : 0);
   Handle directory(::CreateFileW(path.c_str(), access, FILE_SHARE_READ | FILE_SHARE_WRITE, nullptr, OPEN_EXISTING,
                                  FILE_FLAG_BACKUP_SEMANTICS | FILE_FLAG_OPEN_REPARSE_POINT, nullptr));
@@ -58,8 +54,7 @@ Result<Handle> open_directory(const std::wstring& path, bool create) {
       (info.FileAttributes & FILE_ATTRIBUTE_REPARSE_POINT) && IsReparseTagNameSurrogate(info.ReparseTag);
   if (is_link) return {Code::io, "is a symbolic link: not used as an overlay"};
   if (!(info.FileAttributes & FILE_ATTRIBUTE_DIRECTORY)) return {Code::io, "cannot be opened: it is no directory"};
-  const Status fit = check_private(directory.get());
-  return fit ? Result<Handle>(std::move(directory)) : fit;
+  return directory;
 }
 
 std::string without_trailing_slashes(std::string path) {
@@ -74,17 +69,33 @@ Result<PrivateDirectory> PrivateDirectory::open(const std::string& given, bool c
   std::string path = windows::without_trailing_slashes(given);
   const Result<std::wstring> name = windows::wide_path(path);
   if (!name) return name.status().within(path);
+  const Status made = create ? windows::make_with_parents(*name) : Status();
+  if (!made) return made.within(path);
   Result<windows::Handle> directory = windows::open_directory(*name, create);
-  if (!directory) return directory.status().within(path);
-  return PrivateDirectory(std::move(path), reinterpret_cast<std::intptr_t>(directory->release()));
+  const Status fit = directory ? windows::check_private(directory->get(), {}) : directory.status();
+  if (!fit) return fit.within(path);
+  return PrivateDirectory(std::move(path), reinterpret_cast<std::intptr_t>(directory->release()), {});
+}
+
+Result<PrivateDirectory> PrivateDirectory::open_shared(const std::string& given, const std::string& owner) {
+  std::string path = windows::without_trailing_slashes(given);
+  const Result<std::wstring> name = windows::wide_path(path);
+  if (!name) return name.status().within(path);
+  const Result<std::string> sid = windows::sid_of_user(owner);
+  if (!sid) return sid.status().within(path);
+  Result<windows::Handle> directory = windows::open_directory(*name, false);
+  const Status fit = directory ? windows::check_private(directory->get(), *sid) : directory.status();
+  if (!fit) return fit.within(path);
+  return PrivateDirectory(std::move(path), reinterpret_cast<std::intptr_t>(directory->release()), *sid);
 }
 
 PrivateDirectory::PrivateDirectory(PrivateDirectory&& other) noexcept
-    : path_(std::move(other.path_)), handle_(std::exchange(other.handle_, -1)) {}
+    : path_(std::move(other.path_)), handle_(std::exchange(other.handle_, -1)), owner_(std::move(other.owner_)) {}
 
 PrivateDirectory& PrivateDirectory::operator=(PrivateDirectory&& other) noexcept {
   std::swap(path_, other.path_);
   std::swap(handle_, other.handle_);
+  std::swap(owner_, other.owner_);
   return *this;
 }
 
@@ -100,7 +111,7 @@ std::optional<PrivateDirectory::File> PrivateDirectory::find(const std::string& 
   BY_HANDLE_FILE_INFORMATION info = {};
   if (!file || !::GetFileInformationByHandle(file->get(), &info)) return std::nullopt;
   const bool is_regular = !(info.dwFileAttributes & (FILE_ATTRIBUTE_DIRECTORY | FILE_ATTRIBUTE_REPARSE_POINT));
-  if (!is_regular || !windows::check_private(file->get())) return std::nullopt;
+  if (!is_regular || !windows::check_private(file->get(), owner_)) return std::nullopt;
   const FILETIME& time = info.ftLastWriteTime;
   // Since 1970, so that it fits.
   const std::uint64_t ticks =

@@ -25,6 +25,16 @@ Sid sid_of_process(TOKEN_INFORMATION_CLASS what) {
   return Sid(bytes, bytes + ::GetLengthSid(sid));
 }
 
+// Empty for a text that is no SID.
+Sid parsed(const std::string& text) {
+  PSID sid = nullptr;
+  if (!::ConvertStringSidToSidA(text.c_str(), &sid)) return {};
+  const auto* const bytes = static_cast<const std::uint8_t*>(sid);
+  Sid copy(bytes, bytes + ::GetLengthSid(sid));
+  ::LocalFree(sid);
+  return copy;
+}
+
 bool equal(const Sid& own, PSID other) {
   return !own.empty() && ::EqualSid(const_cast<std::uint8_t*>(own.data()), other) != 0;
 }
@@ -73,7 +83,26 @@ PrivateAccess::PrivateAccess() {
 
 PrivateAccess::~PrivateAccess() { ::LocalFree(attributes_.lpSecurityDescriptor); }
 
-Status check_private(HANDLE file) {
+Result<std::string> sid_of_user(const std::string& name) {
+  if (name.empty()) return std::string("S-1-5-18");
+  if (!parsed(name).empty()) return name;
+  const Result<std::wstring> wide = utf16(name);
+  if (!wide) return wide.status();
+  Sid sid(SECURITY_MAX_SID_SIZE);
+  DWORD size = SECURITY_MAX_SID_SIZE, domain_size = 256;
+  wchar_t domain[256];
+  SID_NAME_USE use = SidTypeUnknown;
+  wchar_t* text = nullptr;
+  if (!::LookupAccountNameW(nullptr, wide->c_str(), sid.data(), &size, domain, &domain_size, &use) ||
+      !::ConvertSidToStringSidW(sid.data(), &text)) {
+    return {Code::io, "its owner should be '" + name + "': there is no such user"};
+  }
+  std::string found = narrow(text);
+  ::LocalFree(text);
+  return found;
+}
+
+Status check_private(HANDLE file, const std::string& sid) {
   PSID owner = nullptr;
   PACL list = nullptr;
   PSECURITY_DESCRIPTOR descriptor = nullptr;
@@ -81,10 +110,10 @@ Status check_private(HANDLE file) {
                                         &owner, nullptr, &list, nullptr, &descriptor);
   if (error != ERROR_SUCCESS) return io_failure("its owner cannot be read", error);
   const std::unique_ptr<void, HLOCAL (*)(HLOCAL)> freed(descriptor, ::LocalFree);
-  const Sid user = sid_of_process(TokenUser);
-  if (!equal(user, owner) && !equal(sid_of_process(TokenOwner), owner)) {
-    return {Code::io, "belongs to another user: not used as an overlay"};
-  }
+  const Sid user = sid.empty() ? sid_of_process(TokenUser) : parsed(sid);
+  const bool fit =
+      equal(user, owner) || (sid.empty() ? equal(sid_of_process(TokenOwner), owner) : is_of_the_system(owner));
+  if (!fit) return {Code::io, "belongs to another user: not used as an overlay"};
   if (others_can_write(list, user)) {
     return {Code::io, "users other than its owner can write to it: not used as an overlay"};
   }

@@ -19,8 +19,12 @@ class PrivateAccess {
   SECURITY_ATTRIBUTES attributes_ = {};
 };
 
-// Ok when the open file or directory belongs to the user of the process and nobody else, the system's own accounts
-// apart, may write to it. The handle needs READ_CONTROL. Fails with io; the message does not name it.
-Status check_private(HANDLE file);
+// The SID, as a text, of a user named so or by a SID; of an empty name that of the system. Fails with io.
+Result<std::string> sid_of_user(const std::string& name);
+
+// Ok when the open file or directory belongs to this user or to one of the system's own accounts; for an empty SID: to
+// the user of the process. And when nobody else, the system's own accounts apart, may write to it. The handle needs
+// READ_CONTROL. Fails with io; the message does not name it.
+Status check_private(HANDLE file, const std::string& sid);
 
 }  // namespace clbake::os::windows

@@ -2,6 +2,7 @@
 #include <clbake/cache/reader.hpp>
 #include <clbake/cache/xxh64.hpp>
 #include <clbake/exceptions_to_status.hpp>
+#include <clbake/joined.hpp>
 
 #include "bodies.hpp"
 #include "coding.hpp"
@@ -33,16 +34,44 @@ std::string devices_of(const Bundle& bundle) {
   return devices;
 }
 
-// Why no target equals the wanted one. Reads all targets: only misses pay for it.
-Status why_no_target(const Bundle& bundle, const Target& wanted) {
+bool same_driver(const Target& a, const Target& b) {
+  return a.platform_version == b.platform_version && a.device_version == b.device_version &&
+         a.driver_version == b.driver_version;
+}
+
+Status other_driver(const Target& made_for, const Target& wanted) {
+  return {Code::other_driver,
+          joined({wanted.device_name, ": baked for driver ", made_for.driver_version, " (", made_for.platform_version,
+                  "), this is ", wanted.driver_version, " (", wanted.platform_version, ")"})};
+}
+
+Status lacks(const Target& wanted, std::string_view feature) {
+  return {Code::missing_feature,
+          joined({wanted.device_name, ": what was baked needs ", feature, ", which this CPU does not have"})};
+}
+
+// The target that differs from the wanted one in its CPU features alone, and needs most of those that are there; else
+// why there is none. Reads all targets: only devices without a target of their own pay for it.
+Result<std::uint32_t> find_with_fewer_features(const Bundle& bundle, const Target& wanted) {
+  Result<std::uint32_t> found =
+      Status(Code::no_target, joined({wanted.device_name, ": nothing baked for this device", devices_of(bundle)}));
+  std::size_t most = 0;
   for (std::uint32_t i = 0; i < bundle.target_count(); ++i) {
     const Result<Target> target = bundle.target(i);
     if (!target || !same_device(*target, wanted)) continue;
-    return {Code::other_driver, wanted.device_name + ": baked for driver " + target->driver_version + " (" +
-                                    target->platform_version + "), this is " + wanted.driver_version + " (" +
-                                    wanted.platform_version + ")"};
+    if (!same_driver(*target, wanted)) {
+      if (found.status().code() == Code::no_target) found = other_driver(*target, wanted);
+      continue;
+    }
+    const std::string_view missing = missing_feature(*target, wanted);
+    if (!missing.empty()) {
+      if (!found) found = lacks(wanted, missing);
+    } else if (!found || target->cpu_features.size() > most) {
+      most = target->cpu_features.size();
+      found = i;
+    }
   }
-  return {Code::no_target, wanted.device_name + ": nothing baked for this device" + devices_of(bundle)};
+  return found;
 }
 
 // The index of the target with this encoding, or the number of targets.
@@ -74,7 +103,7 @@ Result<std::uint32_t> Bundle::find_target(const Target& target) const {
   return exceptions_to_status([&]() -> Result<std::uint32_t> {
     const Bytes wanted = encode_target(target);
     Result<std::uint32_t> found = find_encoded_target(state_->view, {wanted.data(), wanted.size()});
-    if (found && *found == target_count()) return why_no_target(*this, target);
+    if (found && *found == target_count()) return find_with_fewer_features(*this, target);
     return found;
   });
 }

@@ -59,6 +59,7 @@ typedef enum clbake_code {
   CLBAKE_NO_VARIANT = 32,          /* the profile names no variant for the problem */
   CLBAKE_NO_ENTRY = 33,            /* the variant was not baked for this device and driver */
   CLBAKE_NO_PROGRAM = 34,          /* no bundle has a program of this name */
+  CLBAKE_MISSING_FEATURE = 35,     /* baked for a CPU with a feature that this one lacks */
   CLBAKE_DRIVER_REJECTED = 40,     /* the driver refused a verified program */
 
   CLBAKE_BUILD_FAILED = 50, /* the source does not compile; the message has the build log */
@@ -172,6 +173,14 @@ typedef enum clbake_overlay_mode { CLBAKE_OVERLAY_READ_ONLY = 1, CLBAKE_OVERLAY_
  * CLBAKE_NOT_FOUND, CLBAKE_IO or CLBAKE_OUT_OF_MEMORY. */
 CLBAKE_API clbake_code clbake_overlay_open(const char* directory, clbake_overlay_mode mode, uint64_t max_bytes,
                                            clbake_overlay** overlay, clbake_error* error);
+
+/* The same over a directory for all users of a machine, which is only read, and looked in where the other one has
+ * nothing. It must belong to root (Windows: to the system's accounts) or to `owner`, the name or number of a user or
+ * NULL, and be writable by nobody else; it need not exist. directory: NULL for none beside it; `mode` is ignored then.
+ */
+CLBAKE_API clbake_code clbake_overlay_open_shared(const char* shared, const char* owner, const char* directory,
+                                                  clbake_overlay_mode mode, uint64_t max_bytes,
+                                                  clbake_overlay** overlay, clbake_error* error);
 CLBAKE_API void clbake_overlay_release(clbake_overlay* overlay);
 
 /* Writes the user's cache directory for the application to `path`, which holds `size` bytes. The only function that

@@ -36,13 +36,18 @@ struct OverlayOptions {
   OverlayMode mode = OverlayMode::off;
   // Limit for all files together, each rounded up to whole blocks of 4 KiB. The least recently used are removed first.
   std::uint64_t max_bytes = std::uint64_t{256} << 20;
+  // A second directory, for all users of a machine: only read, and looked in where the first one has nothing. With mode
+  // off it is the only one. Empty: none; nor is one that does not exist. It and its files must belong to root (Windows:
+  // to the system's accounts) or to `shared_owner`, a user's name or number, and be writable by nobody else.
+  std::string shared = {};
+  std::string shared_owner = {};
 };
 
 class OverlayStore;
 
-// An open overlay, for the Options of any number of libraries. Fails with invalid_argument (mode off, empty directory),
-// not_found, io or out_of_memory; the message begins with the directory. An application can continue without an
-// overlay. A program that never calls this does not contain the overlay's code.
+// An open overlay, for the Options of any number of libraries. Fails with invalid_argument (mode off without a shared
+// directory, empty directory), not_found, io or out_of_memory; the message begins with the directory. An application
+// can continue without an overlay. A program that never calls this does not contain the overlay's code.
 CLBAKE_API Result<std::shared_ptr<OverlayStore>> open_overlay(const OverlayOptions& options);
 
 // The user's cache directory for the application: "$XDG_CACHE_HOME/<application>/clbake", else

@@ -18,6 +18,7 @@
 #include <clbake/overlay.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -57,14 +58,13 @@ OverlayKey overlay_key(cache::Target target, const cache::ContentDigest& content
 // caller reports the Status and continues without.
 class Overlay {
  public:
-  // Fails with invalid_argument (mode off, empty directory), not_found, io or out_of_memory; the message begins with
-  // the directory. See OverlayOptions for what a directory has to be.
+  // Fails like open_overlay. See OverlayOptions for what a directory has to be.
   static Result<Overlay> open(const OverlayOptions& options);
 
   // The bundle of the key's target, variant and source, each at index 0, with one or two entries. Everything is
   // verified and compared with the key, as two keys may have one hash. Fails with no_entry when there is none, or with
   // the fault of the file; read_write mode removes it if it is damaged or not the key's. Touches a file that was not
-  // touched for an hour.
+  // touched for an hour. What is in the shared directory serves where there is none.
   Result<Bundle> find(const OverlayKey& key) const;
 
   // Writes these entries to the key's file, replacing an older one, and marks the program's parts; then evicts down to
@@ -83,20 +83,17 @@ class Overlay {
   bool is_part(const OverlayKey& key) const;
 
  private:
-  Overlay(os::PrivateDirectory directory, const OverlayOptions& options)
-      : directory_(std::move(directory)),
-        writable_(options.mode == OverlayMode::read_write),
-        max_bytes_(options.max_bytes) {}
+  Overlay() = default;
 
-  Result<Bundle> read(const OverlayKey& key) const;
+  Result<Bundle> read(const os::PrivateDirectory& directory, const OverlayKey& key) const;
   Status has_mark(const std::string& name) const;
-  Status within_directory(const Status& status) const;
   Status put(const std::string& name, cache::ByteView bytes) const;
   Status put_and_evict(const std::string& name, cache::ByteView bytes) const;
   void touch_if_stale(const std::string& name, std::int64_t unused_seconds) const;
 
-  os::PrivateDirectory directory_;
-  bool writable_ = false;
+  std::optional<os::PrivateDirectory> own_;
+  std::optional<os::PrivateDirectory> shared_;
+  bool writable_ = false;  // own_ is
   std::uint64_t max_bytes_ = 0;
 };
 

@@ -31,6 +31,7 @@ struct Platform {
   PlatformId id;
   Binaries binaries;
   Architecture architecture;
+  bool runs_on_host;        // a device that is a CPU is the one of this process, and gets machine code for it
   bool loads_older_code;    // made by older drivers, and says so when it cannot
   bool needs_events;        // each launch has an event, also on a queue that is in order; else events only cost time
   bool unpacks_programs;    // into files, which first launches open: milliseconds for each program

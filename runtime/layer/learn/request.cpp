@@ -11,14 +11,11 @@ namespace {
 // A message: kMagic, kVersion, then the fields of a request in their order. Numbers are little-endian, texts and lists
 // begin with their length.
 constexpr std::uint32_t kMagic = 0x424c4c43;  // "CLLB"
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 2;
 
 template <typename Target, typename Visit>
 void visit_texts(Target& target, Visit&& visit) {
-  for (auto* text : {&target.platform_name, &target.platform_version, &target.vendor, &target.device_name,
-                     &target.device_version, &target.driver_version, &target.architecture}) {
-    visit(*text);
-  }
+  for (const auto& [name, text] : cache::kTargetTexts) visit(target.*text);
 }
 
 class Writer {

@@ -1,5 +1,7 @@
 #include "serve/catalogue.hpp"
 
+#include <clbake/overlay_directory.hpp>
+
 #include "down.hpp"
 #include "log.hpp"
 #include "serve/trust/trusted.hpp"
@@ -30,21 +32,32 @@ std::vector<ServingBundle> open_bundles() {
   return bundles;
 }
 
+// The settings' overlay, without a directory that cannot be used; the log says why.
+OverlayOptions usable_overlay() {
+  OverlayOptions own, shared;
+  own.directory = settings().overlay;
+  const bool writable = settings().learn == Learn::on;
+  if (!own.directory.empty()) own.mode = writable ? OverlayMode::read_write : OverlayMode::read_only;
+  const Status opened = own.directory.empty() ? Status() : Overlay::open(own).status();
+  if (!opened) own.mode = OverlayMode::off;
+  // One that is only read need not exist.
+  if (!opened && (writable || opened.code() != Code::not_found)) log("no overlay: " + opened.message());
+  shared.shared = settings().shared_overlay;
+  shared.shared_owner = settings().shared_overlay_owner;
+  if (shared.shared.empty()) return own;
+  const Status readable = Overlay::open(shared).status();
+  if (!readable) log("no shared overlay: " + readable.message());
+  if (readable) own.shared = shared.shared;
+  own.shared_owner = shared.shared_owner;
+  return own;
+}
+
 // Without trust, which decides about the bundles alone: what the overlay has was compiled for this user from what
 // programs gave.
 Result<BakedPrograms> open_programs(const std::vector<ServingBundle>& serving) {
   std::vector<Bundle> bundles;
   for (const ServingBundle& one : serving) bundles.push_back(one.bundle);
-  OverlayOptions overlay;
-  overlay.directory = settings().overlay;
-  const bool writable = settings().learn == Learn::on;
-  if (!settings().overlay.empty()) overlay.mode = writable ? OverlayMode::read_write : OverlayMode::read_only;
-  Result<BakedPrograms> programs = BakedPrograms::open(bundles, overlay);
-  if (programs || overlay.mode == OverlayMode::off) return programs;
-  // One that is only read need not exist.
-  if (writable || programs.status().code() != Code::not_found) log("no overlay: " + programs.status().message());
-  overlay.mode = OverlayMode::off;
-  return BakedPrograms::open(bundles, overlay);
+  return BakedPrograms::open(bundles, usable_overlay());
 }
 
 Catalogue open() {

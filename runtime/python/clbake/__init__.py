@@ -215,12 +215,20 @@ class Bundle(_Handle):
 
 class Overlay(_Handle):
     """A directory, made if need be, that keeps what had to be compiled for the next process. It must belong to the
-    user: programs in it are run. max_bytes: 0 for 256 MiB."""
+    user: programs in it are run. max_bytes: 0 for 256 MiB. shared: a directory of all users, of root or of
+    shared_owner, that is only read, where the first one has nothing; the directory may be None then."""
 
-    def __init__(self, directory: str | os.PathLike[str], *, read_only: bool = False, max_bytes: int = 0) -> None:
+    def __init__(self, directory: str | os.PathLike[str] | None, *, read_only: bool = False, max_bytes: int = 0,
+                 shared: str | os.PathLike[str] | None = None, shared_owner: str = "") -> None:
         mode = h.OverlayMode.READ_ONLY if read_only else h.OverlayMode.READ_WRITE
-        super().__init__("overlay", _made("clbake_overlay_open", _encoded(directory, Argument.DIRECTORY), mode,
-                                          checked_size(max_bytes, Argument.OPTIONS)))
+        size = checked_size(max_bytes, Argument.OPTIONS)
+        if shared is None:
+            made = _made("clbake_overlay_open", _encoded(directory, Argument.DIRECTORY), mode, size)
+        else:
+            own = None if directory is None else _encoded(directory, Argument.DIRECTORY)
+            made = _made("clbake_overlay_open_shared", _encoded(shared, Argument.DIRECTORY), _encoded(shared_owner),
+                         own, mode, size)
+        super().__init__("overlay", made)
 
 
 def user_cache_directory(application: str) -> str:

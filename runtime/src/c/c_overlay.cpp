@@ -8,19 +8,45 @@ using clbake::Result;
 using clbake::Status;
 using namespace clbake::c;
 
+namespace {
+
+// With a directory of its own, of this mode.
+Status set_own(const char* directory, clbake_overlay_mode mode, clbake::OverlayOptions& options) {
+  options.directory = given(directory, "directory", Argument::directory);
+  switch (number(mode)) {
+    case CLBAKE_OVERLAY_READ_ONLY: options.mode = clbake::OverlayMode::read_only; return {};
+    case CLBAKE_OVERLAY_READ_WRITE: options.mode = clbake::OverlayMode::read_write; return {};
+    default: return {Argument::options, "mode is neither read-only nor read-write"};
+  }
+}
+
+Status open_with(clbake::OverlayOptions& options, std::uint64_t max_bytes, clbake_overlay** overlay) {
+  clbake_overlay** const to = given(overlay, "overlay", Argument::output);
+  if (max_bytes != 0) options.max_bytes = max_bytes;
+  return hand_over(clbake::open_overlay(options), to);
+}
+
+}  // namespace
+
 clbake_code clbake_overlay_open(const char* directory, clbake_overlay_mode mode, std::uint64_t max_bytes,
                                 clbake_overlay** overlay, clbake_error* error) {
   return run(error, [&]() -> Status {
     clbake::OverlayOptions options;
-    options.directory = given(directory, "directory", Argument::directory);
-    clbake_overlay** const to = given(overlay, "overlay", Argument::output);
-    if (max_bytes != 0) options.max_bytes = max_bytes;
-    switch (number(mode)) {
-      case CLBAKE_OVERLAY_READ_ONLY: options.mode = clbake::OverlayMode::read_only; break;
-      case CLBAKE_OVERLAY_READ_WRITE: options.mode = clbake::OverlayMode::read_write; break;
-      default: return {Argument::options, "mode is neither read-only nor read-write"};
-    }
-    return hand_over(clbake::open_overlay(options), to);
+    const Status own = set_own(directory, mode, options);
+    return own ? open_with(options, max_bytes, overlay) : own;
+  });
+}
+
+clbake_code clbake_overlay_open_shared(const char* shared, const char* owner, const char* directory,
+                                       clbake_overlay_mode mode, std::uint64_t max_bytes, clbake_overlay** overlay,
+                                       clbake_error* error) {
+  return run(error, [&]() -> Status {
+    clbake::OverlayOptions options;
+    options.shared = given(shared, "shared", Argument::directory);
+    if (options.shared.empty()) return {Argument::directory, "shared is empty"};
+    if (owner) options.shared_owner = owner;
+    const Status own = directory ? set_own(directory, mode, options) : Status();
+    return own ? open_with(options, max_bytes, overlay) : own;
   });
 }
 

@@ -128,7 +128,7 @@ Result<BakedPrograms> BakedPrograms::open(const std::vector<Bundle>& bundles, co
   return exceptions_to_status([&]() -> Result<BakedPrograms> {
     auto state = std::make_unique<State>();
     state->bundles = bundles;
-    if (overlay_options.mode != OverlayMode::off) {
+    if (overlay_options.mode != OverlayMode::off || !overlay_options.shared.empty()) {
       Result<Overlay> overlay = Overlay::open(overlay_options);
       if (!overlay) return overlay.status();
       state->overlay = std::move(*overlay);

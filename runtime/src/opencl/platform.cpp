@@ -6,6 +6,7 @@
 #include <clbake/os/libraries.hpp>
 
 #include "opencl/cl.hpp"
+#include "opencl/cpu_features.hpp"
 #include "opencl/no_function.hpp"
 
 #include <utility>
@@ -19,16 +20,17 @@ using B = Binaries;
 
 // The last row stands for all other names.
 constexpr Platform kPlatforms[] = {
-    // name, id, binaries, architecture, loads_older_code, needs_events, unpacks_programs, preloadable
-    {"Portable Computing Language", Id::pocl, B::functions, A::llvm_cpu, false, true, true, nullptr},
-    {"NVIDIA CUDA", Id::nvidia, B::intermediate, A::compute_capability, true, false, false, "libnvidia-nvvm.so.4"},
-    {"AMD Accelerated Parallel Processing", Id::amd, B::after_launches, A::gfx_name, false, true, false, nullptr},
-    {"Intel(R) OpenCL HD Graphics", Id::intel_gpu, B::after_launches, A::none, false, true, false, nullptr},
-    {"Intel(R) OpenCL Graphics", Id::intel_gpu, B::after_launches, A::none, false, true, false, nullptr},
-    {"Intel(R) OpenCL", Id::intel_cpu, B::after_launches, A::none, false, true, false, nullptr},
-    {"rusticl", Id::rusticl, B::intermediate, A::none, false, true, false, nullptr},
-    {"Oclgrind", Id::oclgrind, B::after_launches, A::none, false, true, false, nullptr},
-    {"", Id::other, B::after_launches, A::gfx_name, false, true, false, nullptr},
+    // name, id, binaries, architecture, runs_on_host, loads_older_code, needs_events, unpacks_programs, preloadable
+    {"Portable Computing Language", Id::pocl, B::functions, A::llvm_cpu, true, false, true, true, nullptr},
+    {"NVIDIA CUDA", Id::nvidia, B::intermediate, A::compute_capability, false, true, false, false,
+     "libnvidia-nvvm.so.4"},
+    {"AMD Accelerated Parallel Processing", Id::amd, B::after_launches, A::gfx_name, true, false, true, false, nullptr},
+    {"Intel(R) OpenCL HD Graphics", Id::intel_gpu, B::after_launches, A::none, false, false, true, false, nullptr},
+    {"Intel(R) OpenCL Graphics", Id::intel_gpu, B::after_launches, A::none, false, false, true, false, nullptr},
+    {"Intel(R) OpenCL", Id::intel_cpu, B::after_launches, A::none, true, false, true, false, nullptr},
+    {"rusticl", Id::rusticl, B::intermediate, A::none, false, false, true, false, nullptr},
+    {"Oclgrind", Id::oclgrind, B::after_launches, A::none, false, false, true, false, nullptr},
+    {"", Id::other, B::after_launches, A::gfx_name, true, false, true, false, nullptr},
 };
 
 // Opens the library by the name by which the driver does, so that the first program finds it loaded. Never closes it,
@@ -65,11 +67,14 @@ std::string nvidia_architecture(const cl::Device& device) {
   return "sm_" + std::to_string(major) + std::to_string(minor);
 }
 
-// PoCL's device version ends in an LLVM triple and CPU: "... HSTR: pthread-x86_64-pc-linux-gnu-skylake-avx512".
+// PoCL's device version ends in an LLVM triple and CPU: "... HSTR: pthread-x86_64-pc-linux-gnu-skylake-avx512". On
+// AArch64 it names none: "(null)".
 std::string llvm_cpu(const std::string& device_version) {
   const std::string system = "-gnu-";
   const std::size_t at = device_version.rfind(system);
-  return at == std::string::npos ? std::string() : device_version.substr(at + system.size());
+  if (at == std::string::npos) return {};
+  const std::string cpu = device_version.substr(at + system.size());
+  return cpu == "(null)" ? std::string() : cpu;
 }
 
 std::string architecture(const cl::Device& device, const Target& target) {
@@ -80,6 +85,14 @@ std::string architecture(const cl::Device& device, const Target& target) {
     case Architecture::none: break;
   }
   return {};
+}
+
+// Adds the build of the library that holds the driver, found by the one function that each driver gives to loaders. Two
+// builds of a version may have other compilers inside.
+void add_build(cl_platform_id platform, std::string& version) {
+  const void* const function = clGetExtensionFunctionAddressForPlatform(platform, "clIcdGetPlatformIDsKHR");
+  const std::string build = function ? os::build_of_module(function) : std::string();
+  if (!build.empty()) version.append(" build ").append(build);
 }
 
 Result<Target> identify_device(cl_device_id id) {
@@ -95,6 +108,7 @@ Result<Target> identify_device(cl_device_id id) {
   target.platform_name = trimmed(platform_text(platform, CL_PLATFORM_NAME, error));
   if (error == CL_SUCCESS) target.platform_version = trimmed(platform_text(platform, CL_PLATFORM_VERSION, error));
   if (error != CL_SUCCESS) return opencl_status("clGetPlatformInfo", error);
+  add_build(platform, target.platform_version);
   const auto text = [&](cl_device_info what) {
     if (error != CL_SUCCESS) return std::string();
     return trimmed(cl::text(error, [&](std::size_t size, char* to, std::size_t* size_ret) {
@@ -108,51 +122,58 @@ Result<Target> identify_device(cl_device_id id) {
   if (error == CL_SUCCESS) error = cl::info(device, CL_DEVICE_ADDRESS_BITS, target.address_bits);
   if (error != CL_SUCCESS) return opencl_status("clGetDeviceInfo", error);
   target.architecture = architecture(device, target);
+  cl_device_type type = 0;
+  if (error = cl::info(device, CL_DEVICE_TYPE, type); error != CL_SUCCESS) {
+    return opencl_status("clGetDeviceInfo", error);
+  }
+  const bool is_host = (type & CL_DEVICE_TYPE_CPU) != 0 && platform_of(target).runs_on_host;
+  if (is_host) target.cpu_features = cpu_features(target.architecture);
   return target;
 }
 
-// Names of the OpenCL 1.2 error codes that the calls used here can return.
-const char* error_name(cl_int error) {
-  switch (error) {
-#define CLBAKE_NAME(code) \
-  case code: return #code;
-    CLBAKE_NAME(CL_DEVICE_NOT_FOUND)
-    CLBAKE_NAME(CL_DEVICE_NOT_AVAILABLE)
-    CLBAKE_NAME(CL_COMPILER_NOT_AVAILABLE)
-    CLBAKE_NAME(CL_MEM_OBJECT_ALLOCATION_FAILURE)
-    CLBAKE_NAME(CL_OUT_OF_RESOURCES)
-    CLBAKE_NAME(CL_OUT_OF_HOST_MEMORY)
-    CLBAKE_NAME(CL_BUILD_PROGRAM_FAILURE)
-    CLBAKE_NAME(CL_INVALID_VALUE)
-    CLBAKE_NAME(CL_INVALID_PLATFORM)
-    CLBAKE_NAME(CL_INVALID_DEVICE)
-    CLBAKE_NAME(CL_INVALID_CONTEXT)
-    CLBAKE_NAME(CL_INVALID_COMMAND_QUEUE)
-    CLBAKE_NAME(CL_INVALID_MEM_OBJECT)
-    CLBAKE_NAME(CL_INVALID_BINARY)
-    CLBAKE_NAME(CL_INVALID_BUILD_OPTIONS)
-    CLBAKE_NAME(CL_INVALID_PROGRAM)
-    CLBAKE_NAME(CL_INVALID_PROGRAM_EXECUTABLE)
-    CLBAKE_NAME(CL_INVALID_KERNEL_NAME)
-    CLBAKE_NAME(CL_INVALID_KERNEL_DEFINITION)
-    CLBAKE_NAME(CL_INVALID_KERNEL)
-    CLBAKE_NAME(CL_INVALID_ARG_INDEX)
-    CLBAKE_NAME(CL_INVALID_ARG_VALUE)
-    CLBAKE_NAME(CL_INVALID_ARG_SIZE)
-    CLBAKE_NAME(CL_INVALID_KERNEL_ARGS)
-    CLBAKE_NAME(CL_INVALID_WORK_GROUP_SIZE)
-    CLBAKE_NAME(CL_INVALID_WORK_ITEM_SIZE)
-    CLBAKE_NAME(CL_INVALID_EVENT_WAIT_LIST)
-    CLBAKE_NAME(CL_INVALID_EVENT)
-    CLBAKE_NAME(CL_INVALID_OPERATION)
-    CLBAKE_NAME(CL_INVALID_BUFFER_SIZE)
-    CLBAKE_NAME(CL_INVALID_GLOBAL_WORK_SIZE)
+// Names of the OpenCL 1.2 error codes that the calls used here can return, without "CL_". Characters instead of
+// pointers: the loader has nothing to relocate.
+struct ErrorName {
+  std::int16_t error;
+  char name[30];
+};
+#define CLBAKE_NAME(error) \
+  { CL_##error, #error }
+constexpr ErrorName kErrorNames[] = {
+    CLBAKE_NAME(DEVICE_NOT_FOUND),
+    CLBAKE_NAME(DEVICE_NOT_AVAILABLE),
+    CLBAKE_NAME(COMPILER_NOT_AVAILABLE),
+    CLBAKE_NAME(MEM_OBJECT_ALLOCATION_FAILURE),
+    CLBAKE_NAME(OUT_OF_RESOURCES),
+    CLBAKE_NAME(OUT_OF_HOST_MEMORY),
+    CLBAKE_NAME(BUILD_PROGRAM_FAILURE),
+    CLBAKE_NAME(INVALID_VALUE),
+    CLBAKE_NAME(INVALID_PLATFORM),
+    CLBAKE_NAME(INVALID_DEVICE),
+    CLBAKE_NAME(INVALID_CONTEXT),
+    CLBAKE_NAME(INVALID_COMMAND_QUEUE),
+    CLBAKE_NAME(INVALID_MEM_OBJECT),
+    CLBAKE_NAME(INVALID_BINARY),
+    CLBAKE_NAME(INVALID_BUILD_OPTIONS),
+    CLBAKE_NAME(INVALID_PROGRAM),
+    CLBAKE_NAME(INVALID_PROGRAM_EXECUTABLE),
+    CLBAKE_NAME(INVALID_KERNEL_NAME),
+    CLBAKE_NAME(INVALID_KERNEL_DEFINITION),
+    CLBAKE_NAME(INVALID_KERNEL),
+    CLBAKE_NAME(INVALID_ARG_INDEX),
+    CLBAKE_NAME(INVALID_ARG_VALUE),
+    CLBAKE_NAME(INVALID_ARG_SIZE),
+    CLBAKE_NAME(INVALID_KERNEL_ARGS),
+    CLBAKE_NAME(INVALID_WORK_GROUP_SIZE),
+    CLBAKE_NAME(INVALID_WORK_ITEM_SIZE),
+    CLBAKE_NAME(INVALID_EVENT_WAIT_LIST),
+    CLBAKE_NAME(INVALID_EVENT),
+    CLBAKE_NAME(INVALID_OPERATION),
+    CLBAKE_NAME(INVALID_BUFFER_SIZE),
+    CLBAKE_NAME(INVALID_GLOBAL_WORK_SIZE),
+    {-1001, "PLATFORM_NOT_FOUND_KHR"},
+};
 #undef CLBAKE_NAME
-    case -1001: return "CL_PLATFORM_NOT_FOUND_KHR";
-    case kNoFunction: return "no such function, or no OpenCL was opened: clbake/opencl/load.hpp";
-    default: return nullptr;
-  }
-}
 
 bool is_allocation_failure(cl_int error) {
   return error == CL_MEM_OBJECT_ALLOCATION_FAILURE || error == CL_OUT_OF_HOST_MEMORY || error == CL_OUT_OF_RESOURCES;
@@ -167,9 +188,12 @@ std::string platform_text(cl_platform_id platform, cl_platform_info what, cl_int
 }
 
 std::string opencl_error(cl_int error) {
-  const char* known = error_name(error);
   const std::string number = std::to_string(error);
-  return known ? joined({known, " (", number, ")"}) : "OpenCL error " + number;
+  if (error == kNoFunction) return "no such function, or no OpenCL was opened: clbake/opencl/load.hpp (" + number + ")";
+  for (const ErrorName& known : kErrorNames) {
+    if (known.error == error) return joined({"CL_", known.name, " (", number, ")"});
+  }
+  return "OpenCL error " + number;
 }
 
 Status opencl_status(const char* call, cl_int error) {

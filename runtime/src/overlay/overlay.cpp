@@ -23,11 +23,8 @@ std::string hexadecimal(std::uint64_t number) {
 
 // Every field of the target, as a text after its length: no two targets give the same.
 std::string text_of(const cache::Target& t) {
-  std::string text = joined({"clbake overlay 3 ", t.address_bits});  // another number when the files' content changes
-  for (const std::string* field : {&t.platform_name, &t.platform_version, &t.vendor, &t.device_name, &t.device_version,
-                                   &t.driver_version, &t.architecture}) {
-    text += joined({" ", field->size(), " ", *field});
-  }
+  std::string text = joined({"clbake overlay 4 ", t.address_bits});  // another number when the files' content changes
+  for (const auto& [name, field] : cache::kTargetTexts) text += joined({" ", (t.*field).size(), " ", t.*field});
   return text;
 }
 
@@ -88,46 +85,54 @@ OverlayKey overlay_key(cache::Target target, const cache::ContentDigest& content
 
 Result<Overlay> Overlay::open(const OverlayOptions& options) {
   return exceptions_to_status([&]() -> Result<Overlay> {
-    if (options.mode == OverlayMode::off) return {Argument::options, options.directory + ": the overlay is off"};
-    if (options.directory.empty()) return {Argument::directory, "the overlay's directory is not named"};
-    Result<os::PrivateDirectory> directory =
-        os::PrivateDirectory::open(options.directory, options.mode == OverlayMode::read_write);
-    if (!directory) return directory.status();
-    return Overlay(std::move(*directory), options);
+    const bool is_off = options.mode == OverlayMode::off;
+    if (is_off && options.shared.empty()) return {Argument::options, options.directory + ": the overlay is off"};
+    if (!is_off && options.directory.empty()) return {Argument::directory, "the overlay's directory is not named"};
+    Overlay overlay;
+    overlay.writable_ = options.mode == OverlayMode::read_write;
+    overlay.max_bytes_ = options.max_bytes;
+    if (!is_off) {
+      Result<os::PrivateDirectory> own = os::PrivateDirectory::open(options.directory, overlay.writable_);
+      if (!own) return own.status();
+      overlay.own_ = std::move(*own);
+    }
+    if (options.shared.empty()) return overlay;
+    Result<os::PrivateDirectory> shared = os::PrivateDirectory::open_shared(options.shared, options.shared_owner);
+    if (shared) overlay.shared_ = std::move(*shared);
+    if (!shared && shared.status().code() != Code::not_found) return shared.status();
+    return overlay;
   });
 }
 
 Result<Bundle> Overlay::find(const OverlayKey& key) const {
   return exceptions_to_status([&]() -> Result<Bundle> {
-    Result<Bundle> bundle = read(key);
-    if (bundle) return bundle;
-    if (writable_ && is_useless(bundle.status().code())) directory_.remove(entry_name(key));
-    return within_directory(bundle.status());
+    Result<Bundle> bundle = Status(Code::no_entry, "not in the overlay");
+    if (own_) bundle = read(*own_, key);
+    if (writable_ && is_useless(bundle.status().code())) own_->remove(entry_name(key));
+    if (bundle || !shared_) return bundle;
+    Result<Bundle> shared = read(*shared_, key);
+    return shared || bundle.status().code() == Code::no_entry ? std::move(shared) : std::move(bundle);
   });
 }
 
-// The failure of a file, whose name the message begins with.
-Status Overlay::within_directory(const Status& status) const {
-  return status ? Status() : status.with_message(directory_.path() + "/" + status.message());
-}
-
-Result<Bundle> Overlay::read(const OverlayKey& key) const {
-  const std::string name = entry_name(key);
-  const std::optional<os::PrivateDirectory::File> file = directory_.find(name);
-  if (!file) return {Code::no_entry, name + ": not in the overlay"};
-  Result<os::Mapping> mapping = directory_.map(name);
-  if (mapping.status().code() == Code::not_found) return {Code::no_entry, name + ": removed meanwhile"};
-  if (!mapping) return mapping.status();
+// Messages begin with the path of the file.
+Result<Bundle> Overlay::read(const os::PrivateDirectory& directory, const OverlayKey& key) const {
+  const std::string name = entry_name(key), prefix = directory.path() + "/";
+  const std::optional<os::PrivateDirectory::File> file = directory.find(name);
+  if (!file) return {Code::no_entry, prefix + name + ": not in the overlay"};
+  Result<os::Mapping> mapping = directory.map(name);
+  if (mapping.status().code() == Code::not_found) return {Code::no_entry, prefix + name + ": removed meanwhile"};
+  if (!mapping) return mapping.status().with_message(prefix + mapping.status().message());
   Result<Bundle> bundle = Bundle::from_memory({mapping->data, mapping->size}, std::move(mapping->owner));
   Status status = bundle ? bundle->verify() : bundle.status();
   if (status) status = check_content(*bundle, key);
-  if (!status) return status.within(name);
-  touch_if_stale(name, file->unused_seconds);
+  if (!status) return status.within(prefix + name);
+  if (&directory == &*own_) touch_if_stale(name, file->unused_seconds);
   return bundle;
 }
 
 void Overlay::touch_if_stale(const std::string& name, std::int64_t unused_seconds) const {
-  if (writable_ && unused_seconds >= kTouchSeconds) directory_.touch(name);
+  if (writable_ && unused_seconds >= kTouchSeconds) own_->touch(name);
 }
 
 Status Overlay::store(const OverlayKey& key, std::vector<cache::Entry> entries) const {
@@ -154,14 +159,15 @@ Status Overlay::store(const OverlayKey& key, std::vector<cache::Entry> entries) 
 Status Overlay::put(const std::string& name, cache::ByteView bytes) const {
   if (bytes.size > max_bytes_) {
     return {Code::invalid_argument,
-            joined({directory_.path(), ": ", bytes.size, " bytes are more than the overlay may take, ", max_bytes_})};
+            joined({own_->path(), ": ", bytes.size, " bytes are more than the overlay may take, ", max_bytes_})};
   }
-  return within_directory(directory_.write(name, {reinterpret_cast<const char*>(bytes.data), bytes.size}));
+  const Status written = own_->write(name, {reinterpret_cast<const char*>(bytes.data), bytes.size});
+  return written ? Status() : written.with_message(own_->path() + "/" + written.message());
 }
 
 Status Overlay::put_and_evict(const std::string& name, cache::ByteView bytes) const {
   const Status written = put(name, bytes);
-  return written ? evict(directory_, max_bytes_, name) : written;
+  return written ? evict(*own_, max_bytes_, name) : written;
 }
 
 Status Overlay::mark_rejected(const OverlayKey& key, std::uint64_t program_checksum) const {
@@ -178,7 +184,8 @@ bool Overlay::is_part(const OverlayKey& key) const {
 }
 
 Status Overlay::has_mark(const std::string& name) const {
-  const std::optional<os::PrivateDirectory::File> file = directory_.find(name);
+  if (shared_ && shared_->find(name)) return {};
+  const std::optional<os::PrivateDirectory::File> file = own_ ? own_->find(name) : std::nullopt;
   if (!file) return {Code::no_entry, {}};
   touch_if_stale(name, file->unused_seconds);
   return {};

@@ -11,8 +11,8 @@ namespace clbake {
 namespace {
 
 // The number at the start of `text`, which loses it and one separator; 0 when there is none.
-unsigned long next_number(std::string_view& text) {
-  unsigned long value = 0;
+std::uint64_t next_number(std::string_view& text) {
+  std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   text.remove_prefix(static_cast<std::size_t>(end - text.data()));
   if (!text.empty()) text.remove_prefix(1);
@@ -22,8 +22,8 @@ unsigned long next_number(std::string_view& text) {
 // Compares "580.65.06" and "580.159.04" number by number.
 bool older(std::string_view a, std::string_view b) {
   while (!a.empty() || !b.empty()) {
-    const unsigned long x = next_number(a);
-    const unsigned long y = next_number(b);
+    const std::uint64_t x = next_number(a);
+    const std::uint64_t y = next_number(b);
     if (x != y) return x < y;
   }
   return false;
@@ -91,7 +91,7 @@ int compute_capability(std::string_view architecture, bool with_suffix) {
 
 bool newer_driver_serves(const Target& made_for, const Target& device) {
   return same_maker(made_for, device) && !device.architecture.empty() && made_for.architecture == device.architecture &&
-         !older(device.driver_version, made_for.driver_version);
+         missing_feature(made_for, device).empty() && !older(device.driver_version, made_for.driver_version);
 }
 
 bool portable_serves(const Target& made_for, const Target& device) {

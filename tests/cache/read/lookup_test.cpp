@@ -34,6 +34,48 @@ BOOST_AUTO_TEST_CASE(TargetIsFoundOnlyIfEveryFieldIsEqual) {
   BOOST_TEST(outcome(bundle.find_target(narrow)) == "no target");
 }
 
+BOOST_AUTO_TEST_CASE(ATargetServesACpuThatHasMoreFeatures) {
+  Contents contents = small_contents();
+  contents.targets[0].cpu_features = "sse3 avx";
+  contents.targets[1] = contents.targets[0];
+  contents.targets[1].cpu_features = "sse3 avx avx2";
+  const Bundle bundle = open_bytes(encoded(contents)).value();
+  Target here = contents.targets[0];
+  const auto features_found = [&](const std::string& features) -> std::string {
+    here.cpu_features = features;
+    const Result<std::uint32_t> found = bundle.find_target(here);
+    return found ? bundle.target(*found)->cpu_features : outcome(found) + " " + found.status().message();
+  };
+  BOOST_TEST(features_found("sse3 avx") == "sse3 avx");
+  BOOST_TEST(features_found("sse3 avx f16c") == "sse3 avx");
+  BOOST_TEST(features_found("sse3 avx avx2") == "sse3 avx avx2");
+  BOOST_TEST(features_found("sse3 avx avx2 bmi") == "sse3 avx avx2");
+  // avx2 and xavx are not avx.
+  for (const char* features : {"sse3 avx2 xavx", "sse3", ""}) {
+    const std::string said = features_found(features);
+    BOOST_TEST(said.find("missing feature Device A: what was baked needs ") == 0, said);
+    BOOST_TEST(said.find(", which this CPU does not have") != std::string::npos, said);
+  }
+  BOOST_TEST(features_found("sse3").find("needs avx,") != std::string::npos);
+  here.driver_version = "600.1";
+  BOOST_TEST(features_found("sse3 avx").find("other driver") == 0U);
+}
+
+BOOST_AUTO_TEST_CASE(MissingFeatureComparesWholeNames) {
+  const auto missing = [](const std::string& made_for, const std::string& device) {
+    Target a, b;
+    a.cpu_features = made_for;
+    b.cpu_features = device;
+    return std::string(missing_feature(a, b));
+  };
+  BOOST_TEST(missing("", "") == "");
+  BOOST_TEST(missing("", "avx") == "");
+  BOOST_TEST(missing("avx  fma ", "fma avx") == "");
+  BOOST_TEST(missing(" avx  fma", "avx") == "fma");
+  BOOST_TEST(missing("bmi", "bmi2") == "bmi");
+  BOOST_TEST(missing("a b", "a b c") == "");
+}
+
 BOOST_AUTO_TEST_CASE(NativeEntryIsPreferredToThePortableOne) {
   const Bundle bundle = open_bytes(small_bundle()).value();
   const std::uint32_t target = *bundle.find_target(small_contents().targets[0]);

@@ -132,6 +132,7 @@ void reset() {
   for (auto& count : living) count = 0;
   for (int i = 0; i < kDevices; ++i) device(i).references = 1;
   set_build_time(0);
+  set_twins(false);
   set_hook(nullptr);
   set_witness(nullptr);
   fail_nothing();

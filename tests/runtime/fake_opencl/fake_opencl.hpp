@@ -110,6 +110,9 @@ void finish_reports();
 // one that may run comes first, so that a missing event in a wait list gives a wrong result.
 void set_lazy(bool lazy);
 
+// true: the two devices tell the same of themselves, and take the same binaries.
+void set_twins(bool twins);
+
 // true: a command that does not run, as an event that it waits for failed, reports success, so that what waits for that
 // command runs. Intel's CPU driver 2026.22 does so.
 void set_failures_end(bool end);

@@ -19,6 +19,14 @@ const char* platform_name() {
   return name ? name : "Fake Platform";
 }
 
+// The name of the CPU that the driver compiles for, as PoCL says it; null: its devices are no CPUs.
+const char* cpu() { return std::getenv("FAKE_OPENCL_CPU"); }
+
+std::string device_version() {
+  if (!cpu()) return "OpenCL 1.2 Fake";
+  return std::string("OpenCL 1.2 PoCL HSTR: pthread-x86_64-pc-linux-gnu-") + cpu();
+}
+
 bool is_device(cl_device_id id) { return id == handle(&device(0)) || id == handle(&device(1)); }
 
 }  // namespace
@@ -29,6 +37,8 @@ Device& device(int index) {
   static Device devices[kDevices] = {{"Fake Alpha", 0}, {"Fake Beta", 1}};
   return devices[index];
 }
+
+void set_twins(bool twins) { device(1).name = twins ? device(0).name : "Fake Beta"; }
 
 }  // namespace fake
 
@@ -53,6 +63,12 @@ cl_int clGetPlatformInfo(cl_platform_id id, cl_platform_info what, size_t size, 
   }
 }
 
+// As of a driver that loaders find; by default it is none.
+void* clGetExtensionFunctionAddressForPlatform(cl_platform_id id, const char* function) {
+  const bool wanted = id == platform() && std::strcmp(function, "clIcdGetPlatformIDsKHR") == 0;
+  return wanted && std::getenv("FAKE_OPENCL_LOADABLE") ? reinterpret_cast<void*>(&clGetPlatformIDs) : nullptr;
+}
+
 cl_int clGetDeviceIDs(cl_platform_id id, cl_device_type /*type*/, cl_uint count, cl_device_id* devices,
                       cl_uint* found) {
   const Call call(Function::clGetDeviceIDs);
@@ -69,7 +85,7 @@ cl_int clGetDeviceInfo(cl_device_id id, cl_device_info what, size_t size, void* 
   if (!is_device(id)) return CL_INVALID_DEVICE;
   const Answer answer{size, value, size_ret};
   switch (what) {
-    case CL_DEVICE_TYPE: return answer.number<cl_device_type>(CL_DEVICE_TYPE_GPU);
+    case CL_DEVICE_TYPE: return answer.number<cl_device_type>(cpu() ? CL_DEVICE_TYPE_CPU : CL_DEVICE_TYPE_GPU);
     case CL_DEVICE_PLATFORM: return answer.number(platform());
     case CL_DEVICE_PARENT_DEVICE: return answer.number<cl_device_id>(nullptr);
     case CL_DEVICE_ADDRESS_BITS: return answer.number<cl_uint>(64);
@@ -84,7 +100,7 @@ cl_int clGetDeviceInfo(cl_device_id id, cl_device_info what, size_t size, void* 
     case 0x4001: return answer.number<cl_uint>(0);
     case CL_DEVICE_NAME: return answer.text(object<Device>(id)->name);
     case CL_DEVICE_VENDOR: return answer.text("Nobody");
-    case CL_DEVICE_VERSION: return answer.text("OpenCL 1.2 Fake");
+    case CL_DEVICE_VERSION: return answer.text(device_version());
     case CL_DRIVER_VERSION: return answer.text("1.0");
     default: return CL_INVALID_VALUE;
   }

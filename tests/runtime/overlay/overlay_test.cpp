@@ -144,6 +144,107 @@ BOOST_AUTO_TEST_CASE(ANewEntryReplacesTheOldOne) {
   BOOST_TEST(old.verify().ok());
 }
 
+// A directory "shared" that others may read, with the entries 1 and 3, as an administrator makes it of an overlay.
+struct SharedPlace : Place {
+  SharedPlace() {
+    const Overlay made = required(Overlay::open({path("shared"), OverlayMode::read_write, 1U << 20U}));
+    for (const std::uint64_t number : {1U, 3U}) store(made, number);
+    for (const fs::path& file : fs::directory_iterator(path("shared"))) ::chmod(file.c_str(), 0644);
+    ::chmod(path("shared").c_str(), 0755);
+  }
+  std::string shared(std::uint64_t number) const { return path("shared/" + sample_key(number).hash + ".clbake"); }
+  OverlayOptions over(OverlayMode mode = OverlayMode::read_write) const {
+    OverlayOptions both = options(mode);
+    both.shared = path("shared");
+    both.shared_owner = std::to_string(::geteuid());
+    return both;
+  }
+};
+
+BOOST_AUTO_TEST_CASE(ASharedDirectoryServesWhereTheOwnOneHasNothing) {
+  const SharedPlace place;
+  make_hours_old(place.shared(1), 2);
+  const Overlay overlay = Place::required(Overlay::open(place.over()));
+  BOOST_TEST(finding(overlay, 1) == "ok");
+  BOOST_TEST(finding(overlay, 2) == "no entry");
+  store(overlay, 2);
+  BOOST_TEST(finding(overlay, 2) == "ok");
+  BOOST_TEST(place.files() == 1U);
+  BOOST_TEST(!fs::exists(place.shared(2)));
+  BOOST_TEST(seconds_old(place.shared(1)) >= 7000);  // not touched
+  // A damaged file of either serves nothing; the own one goes, the shared one stays.
+  store(overlay, 3);
+  write(place.entry(sample_key(3)), "damaged");
+  BOOST_TEST(finding(overlay, 3) == "ok");
+  BOOST_TEST(!fs::exists(place.entry(sample_key(3))));
+  write(place.shared(1), "damaged");
+  BOOST_TEST(finding(overlay, 1) == "not a bundle");
+  BOOST_TEST(fs::exists(place.shared(1)));
+}
+
+BOOST_AUTO_TEST_CASE(ASharedDirectoryMayBeTheOnlyOne) {
+  const SharedPlace place;
+  OverlayOptions options = place.over(OverlayMode::off);
+  options.directory.clear();
+  const Overlay overlay = Place::required(Overlay::open(options));
+  BOOST_TEST(finding(overlay, 1) == "ok");
+  BOOST_TEST(finding(overlay, 2) == "no entry");
+  BOOST_TEST(overlay.store(sample_key(2), sample_entries(2, 1)).ok());
+  BOOST_TEST(finding(overlay, 2) == "no entry");
+  BOOST_TEST(!overlay.is_rejected(sample_key(1), 7));
+  BOOST_TEST(!overlay.is_part(sample_key(1)));
+}
+
+BOOST_AUTO_TEST_CASE(ASharedDirectoryThatDoesNotExistIsNone) {
+  const Place place;
+  OverlayOptions options = place.options();
+  options.shared = place.path("nothing");
+  BOOST_TEST(Overlay::open(options).ok());
+}
+
+BOOST_AUTO_TEST_CASE(ASharedDirectoryThatOthersCanChangeIsRefused) {
+  const SharedPlace place;
+  const auto refused = [&](const OverlayOptions& options, const std::string& cause) {
+    const Status status = Overlay::open(options).status();
+    BOOST_TEST(outcome(status) == "input/output");
+    BOOST_TEST(status.message().find(options.shared + ": " + cause) == 0U, status.message());
+  };
+  OverlayOptions options = place.over();
+  options.shared_owner = "nobody-of-this-name";
+  refused(options, "its owner should be 'nobody-of-this-name': there is no such user");
+  ::chmod(place.path("shared").c_str(), 0775);
+  refused(place.over(), "users other than its owner can write to it");
+  ::chmod(place.path("shared").c_str(), 0755);
+  fs::create_symlink(place.path("shared"), place.path("link"));
+  options = place.over();
+  options.shared = place.path("link");
+  refused(options, "is a symbolic link");
+  ::chmod(place.shared(1).c_str(), 0666);
+  BOOST_TEST(finding(Place::required(Overlay::open(place.over())), 1) == "no entry");
+}
+
+BOOST_AUTO_TEST_CASE(ASharedDirectoryIsRootsOrANamedUsers) {
+  if (::geteuid() != 0) return;  // cannot give files away
+  const SharedPlace place;
+  ::chmod(place.path(".").c_str(), 0755);
+  OverlayOptions options = place.over(OverlayMode::off);
+  options.shared_owner.clear();
+  without_rights([&] {  // as many users do
+    const Result<Overlay> overlay = Overlay::open(options);
+    BOOST_TEST(overlay.status().message() == "");
+    if (overlay) BOOST_TEST(finding(*overlay, 1) == "ok");
+  });
+  BOOST_REQUIRE(::chown(place.shared(1).c_str(), kNobody, 0) == 0);  // a file of another user's in it
+  BOOST_TEST(finding(Place::required(Overlay::open(options)), 1) == "no entry");
+  BOOST_REQUIRE(::chown(place.path("shared").c_str(), kNobody, 0) == 0);
+  const Status status = Overlay::open(options).status();
+  BOOST_TEST(status.message() ==
+             place.path("shared") + ": belongs to user 65534, not to user 0: not used as an overlay");
+  options.shared_owner = "65534";
+  BOOST_TEST(finding(Place::required(Overlay::open(options)), 1) == "ok");
+  BOOST_TEST(finding(Place::required(Overlay::open(options)), 3) == "no entry");  // root's
+}
+
 BOOST_AUTO_TEST_CASE(EveryFieldOfTheKeyCounts) {
   const OverlayKey key = sample_key(1);
   const std::function<void(OverlayKey&)> changes[] = {
@@ -151,14 +252,15 @@ BOOST_AUTO_TEST_CASE(EveryFieldOfTheKeyCounts) {
       [](OverlayKey& k) { k.target.vendor += "x"; }, [](OverlayKey& k) { k.target.device_name += "x"; },
       [](OverlayKey& k) { k.target.device_version += "x"; }, [](OverlayKey& k) { k.target.driver_version += "x"; },
       [](OverlayKey& k) { k.target.architecture += "x"; }, [](OverlayKey& k) { k.target.address_bits = 32; },
-      [](OverlayKey& k) { k.source.name += "x"; }, [](OverlayKey& k) { k.source.text += "x"; },
-      [](OverlayKey& k) { k.variant.name += "x"; }, [](OverlayKey& k) { k.variant.build_options += "x"; },
-      [](OverlayKey& k) { k.variant.family += "x"; }, [](OverlayKey& k) { k.variant.contract += 1; },
-      [](OverlayKey& k) { k.variant.trans_a = true; }, [](OverlayKey& k) { k.variant.trans_b = true; },
-      [](OverlayKey& k) { k.variant.image_a = true; }, [](OverlayKey& k) { k.variant.image_b = true; },
-      [](OverlayKey& k) { k.variant.block_m = 2; }, [](OverlayKey& k) { k.variant.block_n = 2; },
-      [](OverlayKey& k) { k.variant.block_k = 2; }, [](OverlayKey& k) { k.variant.split_k = 2; },
-      [](OverlayKey& k) { k.variant.launches[0].tile_m = 2; }, [](OverlayKey& k) { k.variant.launches[0].tile_n = 2; },
+      [](OverlayKey& k) { k.target.cpu_features += "x"; }, [](OverlayKey& k) { k.source.name += "x"; },
+      [](OverlayKey& k) { k.source.text += "x"; }, [](OverlayKey& k) { k.variant.name += "x"; },
+      [](OverlayKey& k) { k.variant.build_options += "x"; }, [](OverlayKey& k) { k.variant.family += "x"; },
+      [](OverlayKey& k) { k.variant.contract += 1; }, [](OverlayKey& k) { k.variant.trans_a = true; },
+      [](OverlayKey& k) { k.variant.trans_b = true; }, [](OverlayKey& k) { k.variant.image_a = true; },
+      [](OverlayKey& k) { k.variant.image_b = true; }, [](OverlayKey& k) { k.variant.block_m = 2; },
+      [](OverlayKey& k) { k.variant.block_n = 2; }, [](OverlayKey& k) { k.variant.block_k = 2; },
+      [](OverlayKey& k) { k.variant.split_k = 2; }, [](OverlayKey& k) { k.variant.launches[0].tile_m = 2; },
+      [](OverlayKey& k) { k.variant.launches[0].tile_n = 2; },
       [](OverlayKey& k) { k.variant.launches[0].local[2] = 2; },
       [](OverlayKey& k) { k.variant.launches[0].kernel_name += "x"; },
       [](OverlayKey& k) { k.variant.launches.push_back(k.variant.launches[0]); },

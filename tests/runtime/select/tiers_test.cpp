@@ -80,6 +80,46 @@ BOOST_AUTO_TEST_CASE(MachineCodeServesTheSameArchitectureAndNoOlderDriver) {
   BOOST_TEST(!newer_driver_serves(made, other));
 }
 
+BOOST_AUTO_TEST_CASE(DriversAreOrderedAsTheirMakersNumberThem) {
+  // Each list from the oldest on: NVIDIA on Linux and Windows, Intel's CPU runtime, Intel's graphics on Linux and
+  // Windows, AMD, PoCL, and one with a time in it that has more than 32 bits.
+  const std::vector<std::vector<const char*>> ages = {{"535.54.03", "535.154.05", "580.65.06", "580.159.04"},
+                                                      {"461.92", "537.13", "566.36", "572.16"},
+                                                      {"2025.20.8.0.06_160000", "2026.22.10.0.01_160000"},
+                                                      {"23.43.27642.40", "24.39.31294.12"},
+                                                      {"30.0.101.1404", "31.0.101.5590", "32.0.101.6129"},
+                                                      {"3602.0 (PAL,LC)", "3628.0 (PAL,LC)"},
+                                                      {"3.1+debian", "5.0+debian", "6.0"},
+                                                      {"1.20261127210538", "1.20271127210538"}};
+  for (const std::vector<const char*>& list : ages) {
+    for (std::size_t i = 1; i < list.size(); ++i) {
+      BOOST_TEST(newer_driver_serves(h200(list[i - 1]), h200(list[i])), list[i]);
+      BOOST_TEST(!newer_driver_serves(h200(list[i]), h200(list[i - 1])), list[i]);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(AnotherCpuOfTheArchitectureNeedsAllFeatures) {
+  Target made = h200("1"), device = h200("2");
+  made.cpu_features = "avx avx2";
+  BOOST_TEST(!newer_driver_serves(made, device));
+  device.cpu_features = "avx";
+  BOOST_TEST(!newer_driver_serves(made, device));
+  device.cpu_features = "avx avx2 bmi";
+  BOOST_TEST(newer_driver_serves(made, device));
+}
+
+// A part of a GPU is another device of its architecture.
+BOOST_AUTO_TEST_CASE(ASliceOfAGpuIsServedByWhatTheWholeOneIs) {
+  Target slice = h200("580.159.04");
+  slice.device_name = "NVIDIA H200 MIG 1g.18gb";
+  const Bundle bundle = bundle_of({h200("580.159.04")}, {entry(0, cache::Form::native, false)});
+  BOOST_TEST(offered(bundle, slice, Tier::exact) == Drivers(), per_element());
+  BOOST_TEST(offered(bundle, slice, Tier::same_driver) == Drivers{"580.159.04"}, per_element());
+  const Bundle of_slice = bundle_of({slice}, {entry(0, cache::Form::native, false)});
+  BOOST_TEST(offered(of_slice, h200("580.159.04"), Tier::same_driver) == Drivers{"580.159.04"}, per_element());
+}
+
 BOOST_AUTO_TEST_CASE(PortableCodeServesLaterArchitecturesToo) {
   const Target made = h200("535.1", "sm_80");
   BOOST_TEST(portable_serves(made, h200("535.1", "sm_80")));

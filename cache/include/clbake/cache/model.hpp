@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace clbake::cache {
@@ -35,10 +36,32 @@ struct Target {
   std::string driver_version;
   std::string architecture;  // "sm_90", "gfx90a", "skylake-avx512"; empty if the driver does not report it
   std::uint32_t address_bits = 0;
+  // Names with blanks between: what machine code may use of the CPU, beyond what every CPU of its kind has. Empty where
+  // that is no question, as for GPUs.
+  std::string cpu_features = {};
 
   CLBAKE_API bool operator==(const Target& other) const;
   bool operator!=(const Target& other) const { return !(*this == other); }
 };
+
+// The texts of a target by name, in the order of the file. Characters instead of pointers: the loader has nothing to
+// relocate.
+struct TargetText {
+  char name[20];
+  std::string Target::*value;
+};
+constexpr TargetText kTargetTexts[] = {{"platform_name", &Target::platform_name},
+                                       {"platform_version", &Target::platform_version},
+                                       {"vendor", &Target::vendor},
+                                       {"device_name", &Target::device_name},
+                                       {"device_version", &Target::device_version},
+                                       {"driver_version", &Target::driver_version},
+                                       {"architecture", &Target::architecture},
+                                       {"cpu_features", &Target::cpu_features}};
+
+// The first CPU feature that machine code made for `made_for` may use and `device` does not have, a part of
+// made_for.cpu_features; empty: there is none.
+std::string_view missing_feature(const Target& made_for, const Target& device);
 
 // The target whose profile is for every CPU, or every other device: what a runtime compiles where no other profile of
 // the bundle serves. Only its name is set, and it has no entries.

@@ -101,8 +101,9 @@ class Bundle {
   CLBAKE_API Result<Profile> profile(std::uint32_t i) const;
   CLBAKE_API Result<EntryInfo> entry(std::uint32_t i) const;
 
-  // The index of the target that equals `target` in every field. Fails with other_driver if a target differs only in
-  // platform version, device version or driver version, else with no_target.
+  // The index of the target that equals `target` in every field; or else in all but its CPU features, of which it needs
+  // none that `target` lacks. Fails with missing_feature if a target needs more of them, with other_driver if one
+  // differs in platform version, device version or the driver's version or build, else with no_target.
   CLBAKE_API Result<std::uint32_t> find_target(const Target& target) const;
 
   // The profile of a target; no_variant if it has none.

@@ -17,7 +17,8 @@
 
 // Besides, what it calls where there is one, and what the builder and the tools call.
 #define CLBAKE_MORE_FUNCTIONS(X) \
-  X(4, clCreateProgramWithIL) X(3, clGetPlatformIDs) X(5, clGetDeviceIDs) X(6, clCreateContext) \
+  X(4, clCreateProgramWithIL) X(2, clGetExtensionFunctionAddressForPlatform) X(3, clGetPlatformIDs) \
+  X(5, clGetDeviceIDs) X(6, clCreateContext) \
   X(4, clCreateKernelsInProgram) X(5, clCreateSampler) X(11, clEnqueueReadImage) X(9, clEnqueueWriteBuffer) \
   X(11, clEnqueueWriteImage) X(6, clGetKernelArgInfo) X(5, clGetKernelInfo) X(1, clReleaseSampler) \
   X(2, clWaitForEvents)
@@ -35,7 +36,7 @@
   X(13, clEnqueueCopyBufferRect) X(5, clCreateSubDevices) X(5, clCreateProgramWithBuiltInKernels) \
   X(1, clUnloadPlatformCompiler) X(9, clEnqueueFillBuffer) X(8, clEnqueueFillImage) \
   X(7, clEnqueueMigrateMemObjects) X(4, clEnqueueBarrierWithWaitList) \
-  X(2, clGetExtensionFunctionAddressForPlatform) X(4, clCreateCommandQueueWithProperties) X(6, clCreatePipe) \
+  X(4, clCreateCommandQueueWithProperties) X(6, clCreatePipe) \
   X(5, clGetPipeInfo) X(4, clSVMAlloc) X(2, clSVMFree) X(8, clEnqueueSVMFree) X(8, clEnqueueSVMMemcpy) \
   X(8, clEnqueueSVMMemFill) X(8, clEnqueueSVMMap) X(5, clEnqueueSVMUnmap) X(3, clCreateSamplerWithProperties) \
   X(3, clSetKernelArgSVMPointer) X(4, clSetKernelExecInfo) X(2, clCloneKernel) X(8, clEnqueueSVMMigrateMem) \

@@ -20,6 +20,10 @@ void* symbol(LibraryHandle library, const std::string& name);
 // The real path of the executable or library that holds the function or object at `address`; empty when none does.
 std::string path_of_module(const void* address);
 
+// 16 hexadecimal digits by which the linker told this build of that executable or library from all others: of the build
+// ID, on Windows time stamp and size. Empty where it has none.
+std::string build_of_module(const void* address);
+
 // The path of the running program; empty when the system does not tell.
 std::string path_of_program();
 

@@ -1,4 +1,4 @@
-// Directories of one user that nobody else can write to.
+// Directories of one user that nobody else can write to: of the user of the process, or of one who is trusted.
 #pragma once
 
 #include <clbake/os/files.hpp>
@@ -8,9 +8,9 @@
 
 namespace clbake::os {
 
-// An open directory that belongs to the user of the process and that nobody else can write to. Its files are those of
-// the directory that was checked, whatever happens to its path. Messages of failures begin with the name of the file.
-// Move-only. All const members may be called from any number of threads at once.
+// An open directory that belongs to one user and that nobody else can write to. Its files are those of the directory
+// that was checked, whatever happens to its path. Messages of failures begin with the name of the file. Move-only. All
+// const members may be called from any number of threads at once.
 class PrivateDirectory {
  public:
   struct File {
@@ -19,16 +19,22 @@ class PrivateDirectory {
     std::int64_t unused_seconds = 0;  // since then
   };
 
-  // `create`: creates the directory and missing parents for this user alone, and requires that it is writable. Fails
-  // with not_found or io; the message begins with the path.
+  // The process's user's own. `create`: creates the directory and missing parents for this user alone, and requires
+  // that it is writable. Fails with not_found or io; the message begins with the path.
   static Result<PrivateDirectory> open(const std::string& path, bool create);
+
+  // One that is only read, of the administrator (root; Windows: the system's own accounts) or of this user, by name or
+  // number (Windows: SID); an empty name is nobody's. Fails with not_found where the directory is missing, else with
+  // io.
+  static Result<PrivateDirectory> open_shared(const std::string& path, const std::string& owner);
+
   PrivateDirectory(PrivateDirectory&& other) noexcept;
   PrivateDirectory& operator=(PrivateDirectory&& other) noexcept;
   ~PrivateDirectory();
 
   const std::string& path() const { return path_; }
 
-  // Nothing unless `name` is a regular file of this user that nobody else can write to.
+  // Nothing unless `name` is a regular file of the directory's user that nobody else can write to.
   std::optional<File> find(const std::string& name) const;
 
   // Names of everything in the directory. Fails with io; the message does not name the directory.
@@ -48,9 +54,11 @@ class PrivateDirectory {
   void remove(const std::string& name) const;
 
  private:
-  PrivateDirectory(std::string path, std::intptr_t handle) : path_(std::move(path)), handle_(handle) {}
+  PrivateDirectory(std::string path, std::intptr_t handle, std::string owner)
+      : path_(std::move(path)), handle_(handle), owner_(std::move(owner)) {}
   std::string path_;
   std::intptr_t handle_ = -1;  // a descriptor or a HANDLE; -1 where the object was moved from
+  std::string owner_;          // the number of its user; Windows: the SID, empty for the process's own user
 };
 
 }  // namespace clbake::os
