@@ -58,7 +58,7 @@ void print_list(const char* title, const Json& rows, std::vector<Column> fields)
   print_table(fields, rows);
 }
 
-// What the machine code of each target depends on, beside the device's name.
+// For each target, all that its machine code depends on beside the device's name.
 void print_dependences(const Json& targets) {
   for (std::size_t i = 0; i < targets.size(); ++i) {
     const std::string driver = targets[i]["driver_version"], platform = targets[i]["platform_version"];

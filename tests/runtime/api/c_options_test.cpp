@@ -2,6 +2,7 @@
 #include "api/c_scene.hpp"
 
 #include <dlfcn.h>
+#include <unistd.h>
 #include <cstring>
 #include <vector>
 
@@ -57,9 +58,7 @@ BOOST_AUTO_TEST_CASE(TheOverlayKeepsWhatWasCompiledForTheNextLibrary) {
   scene.context = clCreateContext(nullptr, 1, &scene.device, nullptr, nullptr, nullptr);  // of one device
   const clbake_problem problem = c_problem_of(Case::source);
   // How often the overlay served in a library that has it.
-  const auto served = [&](clbake_overlay_mode mode) {
-    clbake_overlay* overlay = nullptr;
-    BOOST_REQUIRE(clbake_overlay_open(directory.path.c_str(), mode, 1 << 20, &overlay, &error) == CLBAKE_OK);
+  const auto served_by = [&](clbake_overlay* overlay) {
     clbake_options options = with(CLBAKE_COMPILE);
     options.overlay = overlay;
     const CLibrary library(scene, &options);
@@ -68,10 +67,26 @@ BOOST_AUTO_TEST_CASE(TheOverlayKeepsWhatWasCompiledForTheNextLibrary) {
     clbake_library_finish(library);
     return counters_of(library).overlay;
   };
+  const auto served = [&](clbake_overlay_mode mode) {
+    clbake_overlay* overlay = nullptr;
+    BOOST_REQUIRE(clbake_overlay_open(directory.path.c_str(), mode, 1 << 20, &overlay, &error) == CLBAKE_OK);
+    return served_by(overlay);
+  };
   BOOST_TEST(served(CLBAKE_OVERLAY_READ_ONLY) == 0U);
   BOOST_TEST(std::filesystem::is_empty(directory.path));
   BOOST_TEST(served(CLBAKE_OVERLAY_READ_WRITE) == 0U);
   BOOST_TEST(served(CLBAKE_OVERLAY_READ_ONLY) == 1U);
+
+  // The same directory as one for all users; this one's own is another, or none.
+  const Directory own;
+  const std::string user = std::to_string(::geteuid());
+  for (const char* beside : {own.path.c_str(), static_cast<const char*>(nullptr)}) {
+    clbake_overlay* overlay = nullptr;
+    BOOST_REQUIRE(clbake_overlay_open_shared(directory.path.c_str(), user.c_str(), beside, CLBAKE_OVERLAY_READ_WRITE, 0,
+                                             &overlay, &error) == CLBAKE_OK);
+    BOOST_TEST(served_by(overlay) == 1U);
+  }
+  BOOST_TEST(std::filesystem::is_empty(own.path));
   clReleaseContext(scene.context);
   scene.context = both;
 }
@@ -87,6 +102,13 @@ BOOST_AUTO_TEST_CASE(AnOverlayThatCannotBeIsRefused) {
                 CLBAKE_ARGUMENT_DIRECTORY, "directory");
   clbake_overlay_mode mode{};
   check_refused(clbake_overlay_open("any", mode, 0, &overlay, &error), error, CLBAKE_ARGUMENT_OPTIONS, "mode");
+  for (const char* shared : {static_cast<const char*>(nullptr), ""}) {
+    check_refused(clbake_overlay_open_shared(shared, nullptr, nullptr, mode, 0, &overlay, &error), error,
+                  CLBAKE_ARGUMENT_DIRECTORY, "shared");
+  }
+  check_refused(clbake_overlay_open_shared("any", nullptr, "any", mode, 0, &overlay, &error), error,
+                CLBAKE_ARGUMENT_OPTIONS, "mode");
+  BOOST_TEST(clbake_overlay_open_shared("/", "no-such-user", nullptr, mode, 0, &overlay, &error) == CLBAKE_IO);
   BOOST_TEST(overlay == nullptr);
 }
 

@@ -1,4 +1,4 @@
-// What decides whether machine code runs is in a device's identity, and checked before the driver sees a byte.
+// A device's identity has all that decides whether machine code runs, and it is checked before the driver sees a byte.
 #include "faults/fake_scene.hpp"
 
 #include <cstdlib>

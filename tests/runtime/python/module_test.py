@@ -351,6 +351,14 @@ class Libraries(ModuleTest):
             clbake.Overlay("/proc/no/such/folder")
         self.assertIn("/proc/no/such/folder", caught.exception.message)
 
+    def test_an_overlay_may_be_shared(self):
+        with tempfile.TemporaryDirectory() as folder:
+            clbake.Overlay(None, shared=folder, shared_owner=str(os.geteuid()))
+            clbake.Overlay(None, shared="/no/such/folder")
+            with self.assertRaises(clbake.Error) as caught:
+                clbake.Overlay(None, shared=folder, shared_owner="no-such-user")
+            self.assertIn("no such user", caught.exception.message)
+
     def test_warm_tells_how_far_it_is_and_stops(self):
         problems = [Problem(8, 8, 8), Problem(8, 8, 8, Precision.DOUBLE)]
         library, calls = clbake.Library(context, device, clbake.Bundle(BUNDLE)), []
