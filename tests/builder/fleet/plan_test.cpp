@@ -198,7 +198,7 @@ BOOST_FIXTURE_TEST_CASE(AMachineIsReadAndWhatIsWrongWithItNamed, Scene) {
   const std::string good =
       R"({"machine": "n7", "other": 1, "devices": [{"index": 0, "compute_units": 4, "fp64": true, "target":
           {"platform_name": "P", "platform_version": "1", "vendor": "V", "device_name": "D", "device_version": "1",
-          "driver_version": "1", "architecture": "", "address_bits": 64}}],
+          "driver_version": "1", "architecture": "", "cpu_features": "avx", "address_bits": 64}}],
           "targets": [{"name": "intel:dg2", "identity": "0123456789abcdef", "fp64": false}]})";
   const auto read = [&](const std::string& text) {
     write_file(path("machine.json"), text);
@@ -207,6 +207,7 @@ BOOST_FIXTURE_TEST_CASE(AMachineIsReadAndWhatIsWrongWithItNamed, Scene) {
   const Machine machine = required(read(good));
   BOOST_TEST(machine.name == "n7");
   BOOST_TEST(machine.devices[0].target.device_name == "D");
+  BOOST_TEST(machine.devices[0].target.cpu_features == "avx");
   BOOST_TEST(machine.devices[0].compute_units == 4U);
   BOOST_TEST(machine.targets[0].name == "intel:dg2");
   const auto refused = [&](const std::string& text, const std::string& cause) {

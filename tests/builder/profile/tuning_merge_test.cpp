@@ -109,8 +109,9 @@ BOOST_AUTO_TEST_CASE(ProfilesOfDifferentDevicesAreRefusedWithFieldValuesAndFiles
   Tuning more = tuning_of(kLoser);
   more.compute_units = 64;
   check_refused(both(a, more), {"compute_units is '64', not '2'"});
-  for (std::string Target::*const field : {&Target::platform_name, &Target::platform_version, &Target::vendor,
-                                           &Target::device_version, &Target::driver_version, &Target::architecture}) {
+  for (std::string Target::*const field :
+       {&Target::platform_name, &Target::platform_version, &Target::vendor, &Target::device_version,
+        &Target::driver_version, &Target::architecture, &Target::cpu_features}) {
     Tuning other = tuning_of(kLoser);
     other.target.*field = "another";
     check_refused(both(a, other), {"'another'", "a.json", "b.json"});

@@ -149,8 +149,8 @@ BOOST_AUTO_TEST_CASE(AFullDiskWhilePackingLeavesTheEarlierBundle) {
 builder::Device first_device() {
   const nlohmann::json t = json_of(clbake({"devices", "--json"})).at("devices").at(0).at("target");
   builder::Device device;
-  device.target = {t["platform_name"],  t["platform_version"], t["vendor"],       t["device_name"],
-                   t["device_version"], t["driver_version"],   t["architecture"], t["address_bits"]};
+  device.target = {t["platform_name"],  t["platform_version"], t["vendor"],       t["device_name"], t["device_version"],
+                   t["driver_version"], t["architecture"],     t["address_bits"], t["cpu_features"]};
   return device;
 }
 

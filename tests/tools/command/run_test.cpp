@@ -29,7 +29,7 @@ std::string changed_bundle(const Directory& directory, const std::function<void(
 
 void check_target(const Json& target) {
   for (const char* field : {"platform_name", "platform_version", "vendor", "device_name", "device_version",
-                            "driver_version", "architecture"}) {
+                            "driver_version", "architecture", "cpu_features"}) {
     BOOST_TEST(target.at(field).is_string(), field);
   }
   BOOST_TEST(!target.at("platform_name").get<std::string>().empty());
@@ -45,6 +45,17 @@ void check_positive(const Json& object, const std::vector<const char*>& fields) 
 }
 
 }  // namespace
+
+BOOST_AUTO_TEST_CASE(WhatMachineCodeDependsOnIsShown) {
+  const Directory directory;
+  const std::string file = changed_bundle(directory, [](cache::Contents& contents) {
+    for (cache::Target& target : contents.targets) {
+      if (!target.driver_version.empty()) target.cpu_features = "avx avx999";
+    }
+  });
+  const std::string text = clbake({"inspect", file}).out;
+  BOOST_TEST(contains(text, ": a CPU with avx avx999\n"), text);
+}
 
 BOOST_AUTO_TEST_CASE(ThisMachinesDevicesAreListedAndTargetsOfTheBundle) {
   const Json targets = json_of(clbake({"inspect", baked_bundle(), "--json"})).at("targets");
