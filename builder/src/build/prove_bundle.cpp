@@ -20,7 +20,8 @@ namespace {
 // and the proof decide.
 bool possible(const Target& made_for, const Target& device) {
   return device.architecture.empty() && made_for.platform_name == device.platform_name &&
-         made_for.vendor == device.vendor && made_for.address_bits == device.address_bits;
+         made_for.vendor == device.vendor && made_for.address_bits == device.address_bits &&
+         missing_feature(made_for, device).empty();
 }
 
 bool loadable(const cache::Entry& entry, const Target& made_for, const Target& device) {

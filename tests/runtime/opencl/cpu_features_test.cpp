@@ -16,7 +16,7 @@ std::set<std::string> words_of(const std::string& text) {
   return {std::istream_iterator<std::string>(words), {}};
 }
 
-// Of the first core; empty where Linux does not tell.
+// Flags of the first core; empty where Linux does not tell.
 std::set<std::string> linux_says() {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);) {
@@ -48,7 +48,7 @@ std::string name_in_linux(const std::string& feature) {
 BOOST_AUTO_TEST_CASE(LinuxSaysTheSameOfTheCpu) {
   const std::set<std::string> all = linux_says();
   if (all.empty()) return;
-  // What Linux does not list, or not with every version.
+  // Not listed by every version of Linux.
   const std::set<std::string> unlisted = {"avxneconvert", "avx10", "apxf"};
   for (const std::string& feature : words_of(cpu_features("")))
     BOOST_TEST((all.count(name_in_linux(feature)) == 1 || unlisted.count(feature) == 1), feature);
