@@ -107,12 +107,22 @@ windows() {
   [ -e "$zip" ] || { not_run "windows: not in the release"; return; }
   python3 -m zipfile -e "$zip" "$work/windows"
   local folder=$work/windows/clbake-$version-windows-x86_64 file
-  for file in bin/clbake.exe include/clbake/clbake.h lib/libclbake.a lib/libclbake.dll.a LICENSE \
+  for file in include/clbake/clbake.h bin/libclbake.dll lib/libclbake.a lib/libclbake.dll.a LICENSE \
               lib/cmake/clbake/clbakeConfig.cmake lib/pkgconfig/clbake.pc; do
     [ -e "$folder/$file" ] || fail "windows: no $file"
   done
   command -v "$wine" > /dev/null || { not_run "windows: no wine"; return; }
-  command_works "$wine" "$folder/bin/clbake.exe"
+  # A program that links the library by its import library, beside it.
+  cp "$folder/bin/libclbake.dll" "$work/windows"
+  x86_64-w64-mingw32-g++-posix -std=c++17 -static "-I$folder/include" \
+    "-I${CLBAKE_WINDOWS_PREFIX:-$root/build/windows-prefix}/include" tools/packaging/conan/test_package/main.cpp \
+    -o "$work/windows/uses.exe" "$folder/lib/libclbake.dll.a"
+  "$wine" "$work/windows/uses.exe"
+  if [ -e "$folder/bin/clbake.exe" ]; then
+    command_works "$wine" "$folder/bin/clbake.exe"
+  else
+    not_run "windows: no command in the zip: the preset windows builds none"
+  fi
   tested windows
 }
 
