@@ -4,7 +4,7 @@
 # minisign's that signed it. CLBAKE_ARM64_ROOT: a root directory in which programs of AArch64 run, else build/arm64-root.
 # CLBAKE_WINE: a command that runs Windows' programs (wine). The command runs without a driver, the wheels multiply on a
 # device. Exit status 77: there is no DIR.
-set -euo pipefail
+set -euo pipefail  # so grep reads all of a pipe: no -q
 release=${1:-${CLBAKE_RELEASE:-}}
 [ -n "$release" ] || { echo "skipped: CLBAKE_RELEASE names no release"; exit 77; }
 release=$(realpath -e "$release")
@@ -25,7 +25,7 @@ fail() { echo "$*" >&2; exit 1; }
 in_arm64() { tools/cmake/toolchains/in-root "$arm64_root" "$root" "$@"; }
 # The command, by its words before, says its version and verifies a bundle.
 command_works() {
-  "$@" --version | grep -qF "$version" || fail "$*: not version $version"
+  "$@" --version | grep -F "$version" > /dev/null || fail "$*: not version $version"
   "$@" verify "$golden" > "$work/log" || { cat "$work/log"; fail "$*: verifies no bundle"; }
 }
 
@@ -53,10 +53,10 @@ deb() {
   for package in "$release"/*_"$1".deb; do
     case $package in *-dbgsym_*) ;; *) dpkg -x "$package" "$x" ;; esac
   done
-  dpkg-deb -f "$release"/libclbake1_*_"$1".deb Depends | grep -q libzstd1 || fail "libclbake1: does not depend on libzstd1"
-  dpkg-deb -f "$release"/clbake_*_"$1".deb Depends | grep -q libsodium || fail "clbake: does not depend on libsodium"
-  dpkg-deb -c "$release"/clbake_*_"$1".deb | grep -q libclbake-layer.so || fail "clbake: has no layer for run-with"
-  zcat "$x/usr/share/man/man1/clbake.1.gz" | grep -q '^.TH CLBAKE 1' || fail "deb-$1: no man page"
+  dpkg-deb -f "$release"/libclbake1_*_"$1".deb Depends | grep libzstd1 > /dev/null || fail "libclbake1: does not depend on libzstd1"
+  dpkg-deb -f "$release"/clbake_*_"$1".deb Depends | grep libsodium > /dev/null || fail "clbake: does not depend on libsodium"
+  dpkg-deb -c "$release"/clbake_*_"$1".deb | grep libclbake-layer.so > /dev/null || fail "clbake: has no layer for run-with"
+  zcat "$x/usr/share/man/man1/clbake.1.gz" | grep '^.TH CLBAKE 1' > /dev/null || fail "deb-$1: no man page"
   local run=(env "LD_LIBRARY_PATH=$x/usr/lib/$2" "$x/usr/bin/clbake")
   if [ "$1" != "$(dpkg --print-architecture)" ]; then
     [ -d "$arm64_root" ] || { not_run "deb-$1: no $arm64_root"; return; }
@@ -89,7 +89,7 @@ wheel() {
       run=(in_arm64 "${run[@]}")
       ;;
     amd64)
-      unzip -l "$wheel" | grep -q 'clbake/libclbake\.dll$' || fail "wheel-windows: no libclbake.dll"
+      unzip -l "$wheel" | grep 'clbake/libclbake\.dll$' > /dev/null || fail "wheel-windows: no libclbake.dll"
       not_run "wheel-windows: no Python for Windows"
       return
       ;;
