@@ -1,7 +1,9 @@
 // A child process of the tests: os_child VERB ARGUMENTS.
 #include <clbake/os/environment.hpp>
+#include <clbake/os/files.hpp>
 #include <clbake/os/line_channel.hpp>
 #include <clbake/os/lock.hpp>
+#include <clbake/os/messages.hpp>
 #include <clbake/os/program.hpp>
 #include <clbake/os/usage.hpp>
 
@@ -99,13 +101,29 @@ int directory(const Arguments&) {
   return file && std::fclose(file) == 0 ? 0 : 1;
 }
 
+// Notes in a file what it gets: sizes and first letters. Ends after as many messages as the second word says.
+int receive(const Arguments& arguments) {
+  if (!os::is_message_channel()) return os::write_file(arguments[0], "no channel") ? 0 : 1;
+  std::string noted;
+  int left = std::stoi(arguments[1]);
+  while (left > 0) {
+    const os::Received got = os::receive_message(1000, 10 << 20);
+    if (got.event == os::Received::Event::end) break;
+    if (got.event == os::Received::Event::silence) continue;
+    noted += got.status ? std::to_string(got.message.size()) + got.message.substr(0, 1) : got.status.message();
+    noted += "\n";
+    --left;
+  }
+  return os::write_file(arguments[0], noted + (left > 0 ? "end" : "enough")) ? 0 : 1;
+}
+
 int status(const Arguments& arguments) { return std::stoi(arguments[0]); }
 
 int run(const Arguments& all) {
   const std::map<std::string, int (*)(const Arguments&)> verbs = {
-      {"become", become}, {"converse", converse}, {"crash", crash},      {"directory", directory},
-      {"flood", flood},   {"hold", hold},         {"print", print},      {"spin", spin},
-      {"start", start},   {"status", status},     {"variable", variable}};
+      {"become", become}, {"converse", converse}, {"crash", crash},   {"directory", directory},
+      {"flood", flood},   {"hold", hold},         {"print", print},   {"receive", receive},
+      {"spin", spin},     {"start", start},       {"status", status}, {"variable", variable}};
   return verbs.at(all.at(0))({all.begin() + 1, all.end()});
 }
 

@@ -34,15 +34,17 @@ Received receive_message(int milliseconds, std::size_t most_bytes) {
   reading.hEvent = event.get();
   windows::Message message;
   DWORD bytes = 0;
-  if (!::ReadFile(pipe, &message, sizeof message, nullptr, &reading) && ::GetLastError() == ERROR_IO_PENDING &&
-      ::WaitForSingleObject(event.get(), static_cast<DWORD>(milliseconds)) != WAIT_OBJECT_0) {
-    ::CancelIoEx(pipe, &reading);
+  if (!::ReadFile(pipe, &message, sizeof message, nullptr, &reading)) {
+    if (::GetLastError() != ERROR_IO_PENDING) return {Received::Event::end, {}, {}};
+    const DWORD waited = ::WaitForSingleObject(event.get(), static_cast<DWORD>(milliseconds));
+    if (waited != WAIT_OBJECT_0) ::CancelIoEx(pipe, &reading);
   }
-  if (!::GetOverlappedResult(pipe, &reading, &bytes, TRUE)) {
-    const bool cancelled = ::GetLastError() == ERROR_OPERATION_ABORTED;
-    return {cancelled ? Received::Event::silence : Received::Event::end, {}, {}};
+  const DWORD error = ::GetOverlappedResult(pipe, &reading, &bytes, TRUE) ? 0 : ::GetLastError();
+  if (error == ERROR_OPERATION_ABORTED) return {};
+  if (error != 0 && error != ERROR_MORE_DATA) return {Received::Event::end, {}, {}};
+  if (bytes != sizeof message || error != 0) {
+    return {Received::Event::message, {Code::malformed, "a message carries no file"}, {}};
   }
-  if (bytes != sizeof message) return {Received::Event::message, {Code::malformed, "a message carries no file"}, {}};
   Result<std::string> content = content_of(message, most_bytes);
   return {Received::Event::message, content.status(), content ? std::move(*content) : std::string()};
 }
