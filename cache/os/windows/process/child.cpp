@@ -36,25 +36,30 @@ const char* name_of(DWORD exception) {
 // Severity "error" or "warning" without the bit that numbers of -1 and the like have, too.
 bool is_exception(DWORD code) { return code >> 28U == 0x8 || code >> 28U == 0xC || code >> 28U == 0xE; }
 
-// The list of handles that a child inherits, and no others.
-class Inherited {
+// The handles that a child inherits, no others, and the job that it begins in.
+class Attributes {
  public:
-  explicit Inherited(std::array<HANDLE, 2> handles) : handles_(handles) {
+  Attributes(std::array<HANDLE, 2> handles, HANDLE job) : handles_(handles), job_(job) {
     SIZE_T bytes = 0;
-    ::InitializeProcThreadAttributeList(nullptr, 1, 0, &bytes);
+    ::InitializeProcThreadAttributeList(nullptr, 2, 0, &bytes);
     storage_.resize(bytes);
-    ::InitializeProcThreadAttributeList(list(), 1, 0, &bytes);
-    ::UpdateProcThreadAttribute(list(), 0, PROC_THREAD_ATTRIBUTE_HANDLE_LIST, handles_.data(), sizeof handles_, nullptr,
-                                nullptr);
+    ::InitializeProcThreadAttributeList(list(), 2, 0, &bytes);
+    add(PROC_THREAD_ATTRIBUTE_HANDLE_LIST, handles_.data(), sizeof handles_);
+    if (job_) add(PROC_THREAD_ATTRIBUTE_JOB_LIST, &job_, sizeof job_);
   }
-  Inherited(const Inherited&) = delete;
-  Inherited& operator=(const Inherited&) = delete;
-  ~Inherited() { ::DeleteProcThreadAttributeList(list()); }
+  Attributes(const Attributes&) = delete;
+  Attributes& operator=(const Attributes&) = delete;
+  ~Attributes() { ::DeleteProcThreadAttributeList(list()); }
 
   LPPROC_THREAD_ATTRIBUTE_LIST list() { return reinterpret_cast<LPPROC_THREAD_ATTRIBUTE_LIST>(storage_.data()); }
 
  private:
+  void add(DWORD_PTR attribute, void* value, SIZE_T bytes) {
+    ::UpdateProcThreadAttribute(list(), 0, attribute, value, bytes, nullptr, nullptr);
+  }
+
   std::array<HANDLE, 2> handles_;
+  HANDLE job_;
   std::vector<char> storage_;
 };
 
@@ -70,15 +75,15 @@ std::chrono::nanoseconds duration(const FILETIME& time) {
 
 }  // namespace
 
-Result<PROCESS_INFORMATION> create(const Launch& launch, HANDLE input, HANDLE log, DWORD flags) {
-  Inherited inherited({input, log});
+Result<PROCESS_INFORMATION> create(const Launch& launch, HANDLE input, HANDLE log, HANDLE job, DWORD flags) {
+  Attributes attributes({input, log}, job);
   STARTUPINFOEXW info = {};
   info.StartupInfo.cb = sizeof info;
   info.StartupInfo.dwFlags = STARTF_USESTDHANDLES;
   info.StartupInfo.hStdInput = input;
   info.StartupInfo.hStdOutput = log;
   info.StartupInfo.hStdError = log;
-  info.lpAttributeList = inherited.list();
+  info.lpAttributeList = attributes.list();
   const Result<std::wstring> executable = with_backslashes(wide_path(launch.arguments.front()));
   const Result<std::wstring> directory = with_backslashes(utf16(launch.directory));
   const Result<std::wstring> line = command_line(launch.arguments);
@@ -113,7 +118,9 @@ Handle make_job(DWORD flags) {
 }
 
 bool run_in(const Handle& job, const PROCESS_INFORMATION& process) {
-  const bool runs = job && ::AssignProcessToJobObject(job.get(), process.hProcess) &&
+  BOOL is_in = FALSE;
+  const bool runs = job && ::IsProcessInJob(process.hProcess, job.get(), &is_in) &&
+                    (is_in || ::AssignProcessToJobObject(job.get(), process.hProcess)) &&
                     ::ResumeThread(process.hThread) != static_cast<DWORD>(-1);
   const DWORD error = ::GetLastError();
   if (!runs) ::TerminateProcess(process.hProcess, kKilled);
@@ -128,11 +135,12 @@ Result<Child> start(const Launch& launch, HANDLE input) {
   const Result<std::wstring> path = wide_path(launch.log);
   const Handle log = open_inheritable(path ? *path : L"", GENERIC_WRITE, CREATE_ALWAYS);
   if (!log) return io_failure(launch.log.c_str()).within(name);
-  const Result<PROCESS_INFORMATION> process = create(launch, input ? input : nothing.get(), log.get(), 0);
-  if (!process) return process.status().within(name);
   auto child = std::make_unique<Child::Process>();
-  child->handle = Handle(process->hProcess);
   child->job = make_job(0);
+  const Result<PROCESS_INFORMATION> process =
+      create(launch, input ? input : nothing.get(), log.get(), child->job.get(), 0);
+  if (!process) return process.status().within(name);
+  child->handle = Handle(process->hProcess);
   if (!run_in(child->job, *process)) return io_failure("its job").within(name);
   return Child(std::move(child));
 }

@@ -34,10 +34,11 @@ Result<std::wstring> with_backslashes(Result<std::wstring> path);
 // A name that no other pipe has.
 std::wstring new_pipe_name();
 
-// A suspended process with these inheritable handles and no others; `log` is its standard output and error; the
-// launch's own log is not looked at. `flags`: further ones of CreateProcess. Fails with io, or invalid_argument for
-// what is not UTF-8.
-Result<PROCESS_INFORMATION> create(const Launch& launch, HANDLE input, HANDLE log, DWORD flags);
+// A suspended process with these inheritable handles and no others, from its first moment in the job (null: none), so
+// that nothing is left where this process is killed meanwhile. `log` is its standard output and error; the launch's own
+// log is not looked at. `flags`: further ones of CreateProcess. Fails with io, or invalid_argument for what is not
+// UTF-8.
+Result<PROCESS_INFORMATION> create(const Launch& launch, HANDLE input, HANDLE log, HANDLE job, DWORD flags);
 
 // With `input`, an inheritable handle, as its standard input; null: nothing to read. Fails with io.
 Result<Child> start(const Launch& launch, HANDLE input);
@@ -45,7 +46,8 @@ Result<Child> start(const Launch& launch, HANDLE input);
 // A job whose processes die with the handle; `flags`: further JOB_OBJECT_LIMIT_*. Null with GetLastError otherwise.
 Handle make_job(DWORD flags);
 
-// Puts a suspended process into the job and lets it run. False, with the process killed, when that fails.
+// Lets a suspended process run in the job, into which it puts it if the system did not create it there. False, with the
+// process killed, when that fails.
 bool run_in(const Handle& job, const PROCESS_INFORMATION& process);
 
 Exit exit_of(HANDLE process);

@@ -27,7 +27,8 @@ Result<PROCESS_INFORMATION> start_detached(const std::vector<std::string>& argum
   const Launch launch = {arguments, environment, {}, {}, true};
   Result<PROCESS_INFORMATION> process = Status(Code::io, "not started");
   for (const DWORD job : {CREATE_BREAKAWAY_FROM_JOB, 0}) {
-    if (!process) process = windows::create(launch, input, nothing.get(), CREATE_NO_WINDOW | static_cast<DWORD>(job));
+    if (!process)
+      process = windows::create(launch, input, nothing.get(), nullptr, CREATE_NO_WINDOW | static_cast<DWORD>(job));
   }
   return process;
 }
