@@ -186,6 +186,29 @@ BOOST_AUTO_TEST_CASE(TheOverlayServesWhatWasLearnt) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(AnOverlayOfAllUsersServesBelowTheOwnOneAndWithoutIt) {
+  const Place place;
+  const LayerScene bare({});
+  store(place, bare.device, {});
+  const auto served = [&](const Environment& environment) {
+    const LayerScene scene(environment);
+    scene.cl().clReleaseProgram(scene.build(kSource, "", {scene.device}));
+    return std::make_pair(has(scene.log(), "is from the overlay"), scene.log());
+  };
+  Environment shared = place.without_learner("read-only");
+  shared["CLBAKE_SHARED_OVERLAY"] = place.overlay();
+  shared["CLBAKE_SHARED_OVERLAY_OWNER"] = std::to_string(::geteuid());
+  for (const std::string& own : {place.path("own"), place.path("missing/file"), std::string("off")}) {
+    shared["CLBAKE_OVERLAY"] = own;
+    const auto [from_it, log] = served(shared);
+    BOOST_TEST(from_it, own << ": " << log);
+  }
+  shared["CLBAKE_SHARED_OVERLAY_OWNER"] = "no-such-user";
+  const auto [from_it, log] = served(shared);
+  BOOST_TEST(!from_it);
+  BOOST_TEST(has(log, "no shared overlay: " + place.overlay() + ": its owner should be 'no-such-user'"), log);
+}
+
 BOOST_AUTO_TEST_CASE(ALaunchWithoutMachineCodeIsTold) {
   const Place place;
   const LayerScene bare({});
