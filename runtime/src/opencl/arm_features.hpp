@@ -2,18 +2,18 @@
 // They are those that all cores have; the number of a model (MIDR) may be another one on each core.
 #pragma once
 
-#include "opencl/cpu_feature.hpp"
+#include <clbake/os/cpu.hpp>
 
-#include <sys/auxv.h>
+#include "opencl/cpu_feature.hpp"
 
 namespace clbake {
 
 struct CpuWords {
-  std::uint64_t word[2] = {};
+  std::array<std::uint64_t, 2> word = {};
   Registers saved = Registers::old;
 };
 
-inline CpuWords read_cpu_words() { return {{getauxval(AT_HWCAP), getauxval(AT_HWCAP2)}}; }
+inline CpuWords read_cpu_words() { return {os::hardware_capabilities()}; }
 
 constexpr CpuFeature kCpuFeatures[] = {
     {"crc32", 0, 7},      {"atomics", 0, 8},  {"fphp", 0, 9},    {"asimdhp", 0, 10}, {"asimdrdm", 0, 12},

@@ -2,13 +2,13 @@
 
 #if defined(__x86_64__) || defined(_M_X64)
 #include "opencl/x86_features.hpp"
-#elif defined(__aarch64__) && __has_include(<sys/auxv.h>)
+#elif defined(__aarch64__)
 #include "opencl/arm_features.hpp"
 #endif
 
 namespace clbake {
 
-#if defined(__x86_64__) || defined(_M_X64) || (defined(__aarch64__) && __has_include(<sys/auxv.h>))
+#if defined(__x86_64__) || defined(_M_X64) || defined(__aarch64__)
 
 namespace {
 
