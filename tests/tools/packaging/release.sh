@@ -22,7 +22,7 @@ tested() { echo "tested: $*"; }
 not_run() { echo "not run: $*"; }
 fail() { echo "$*" >&2; exit 1; }
 # in_arm64 COMMAND...: runs it in the root of AArch64, which sees the project.
-in_arm64() { tools/cmake/toolchains/in-root "$arm64_root" "$root" "$@"; }
+in_arm64() { "$root"/tools/cmake/toolchains/in-root "$arm64_root" "$root" "$@"; }
 # The command, by its words before, says its version and verifies a bundle.
 command_works() {
   "$@" --version | grep -F "$version" > /dev/null || fail "$*: not version $version"
