@@ -114,7 +114,7 @@ windows() {
   command -v "$wine" > /dev/null || { not_run "windows: no wine"; return; }
   # A program that links the library by its import library, beside it.
   cp "$folder/bin/libclbake.dll" "$work/windows"
-  x86_64-w64-mingw32-g++-posix -std=c++17 -static "-I$folder/include" \
+  x86_64-w64-mingw32-g++-posix -std=c++17 -DCL_TARGET_OPENCL_VERSION=120 -static "-I$folder/include" \
     "-I${CLBAKE_WINDOWS_PREFIX:-$root/build/windows-prefix}/include" tools/packaging/conan/test_package/main.cpp \
     -o "$work/windows/uses.exe" "$folder/lib/libclbake.dll.a"
   "$wine" "$work/windows/uses.exe"
