@@ -37,7 +37,7 @@ endif()
 configure_package_config_file(cmake/clbakeConfig.cmake.in clbakeConfig.cmake INSTALL_DESTINATION ${package})
 write_basic_package_version_file(clbakeConfigVersion.cmake COMPATIBILITY SameMajorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/clbakeConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/clbakeConfigVersion.cmake
-              cmake/ClbakeAddBundle.cmake cmake/bundle.s.in cmake/bundle.h.in
+              cmake/ClbakeAddBundle.cmake cmake/bundle.s.in cmake/bundle.coff.s.in cmake/bundle.h.in
         DESTINATION ${package} COMPONENT development)
 
 # The way from the pkg-config file to the prefix, so that an installed tree can be moved.

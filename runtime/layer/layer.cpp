@@ -5,9 +5,11 @@
 #include "serve/serve.hpp"
 #include "settings.hpp"
 
+#include <clbake/export.h>
 #include <clbake/exceptions_to_status.hpp>
+#include <clbake/os/environment.hpp>
+#include <clbake/os/guest.hpp>
 
-#include <sys/auxv.h>
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -46,9 +48,7 @@ Status init(const cl_icd_dispatch* target, std::size_t entries) {
 
 using namespace clbake::layer;
 
-#define CLBAKE_EXPORT __attribute__((visibility("default")))
-
-CLBAKE_EXPORT cl_int clGetLayerInfo(cl_layer_info what, size_t size, void* value, size_t* size_ret) {
+CLBAKE_API cl_int clGetLayerInfo(cl_layer_info what, size_t size, void* value, size_t* size_ret) {
   static constexpr char kName[] = "clbake";
   static constexpr cl_layer_api_version kVersion = CL_LAYER_API_VERSION_100;
   const bool version = what == CL_LAYER_API_VERSION;
@@ -62,11 +62,11 @@ CLBAKE_EXPORT cl_int clGetLayerInfo(cl_layer_info what, size_t size, void* value
 
 // A loader that names the layer twice, a second loader in the process, and a process with more rights than its user get
 // their own functions back.
-CLBAKE_EXPORT cl_int clInitLayer(cl_uint entries, const cl_icd_dispatch* target, cl_uint* entries_ret,
-                                 const cl_icd_dispatch** table_ret) {
+CLBAKE_API cl_int clInitLayer(cl_uint entries, const cl_icd_dispatch* target, cl_uint* entries_ret,
+                              const cl_icd_dispatch** table_ret) {
   if (!target || !entries_ret || !table_ret) return CL_INVALID_VALUE;
   static bool called = false;
-  const bool first = !called && getauxval(AT_SECURE) == 0;
+  const bool first = !called && !clbake::os::is_privileged();
   called = true;
   *entries_ret = entries;
   *table_ret = target;
@@ -75,11 +75,10 @@ CLBAKE_EXPORT cl_int clInitLayer(cl_uint entries, const cl_icd_dispatch* target,
   return CL_SUCCESS;
 }
 
-// The loader of Khronos asks for this one since 2025, and unloads the layer in the end: CMakeLists.txt says that the
-// library stays.
-extern "C" CLBAKE_EXPORT cl_int CL_API_CALL clInitLayerWithProperties(cl_uint entries, const cl_icd_dispatch* target,
-                                                                      cl_uint* entries_ret,
-                                                                      const cl_icd_dispatch** table_ret,
-                                                                      const cl_properties* /*properties*/) {
+// The loader of Khronos asks for this one since 2025, and unloads the layer in the end: init() keeps it.
+extern "C" CLBAKE_API cl_int CL_API_CALL clInitLayerWithProperties(cl_uint entries, const cl_icd_dispatch* target,
+                                                                   cl_uint* entries_ret,
+                                                                   const cl_icd_dispatch** table_ret,
+                                                                   const cl_properties* /*properties*/) {
   return clInitLayer(entries, target, entries_ret, table_ret);
 }

@@ -1,17 +1,18 @@
 #include "settings.hpp"
 
+#include <clbake/os/directories.hpp>
+#include <clbake/os/environment.hpp>
+#include <clbake/os/guest.hpp>
+#include <clbake/os/libraries.hpp>
+#include <clbake/os/paths.hpp>
+#include <clbake/os/program.hpp>
 #include <clbake/overlay.hpp>
 
 #include "log.hpp"
 
-#include <dlfcn.h>
-#include <sys/stat.h>
-#include <unistd.h>
-#include <climits>
-#include <cstdlib>
-#include <cstring>
-#include <fstream>
+#include <algorithm>
 #include <map>
+#include <sstream>
 
 namespace clbake::layer {
 namespace {
@@ -28,41 +29,41 @@ constexpr const char* kNames[] = {
 
 constexpr std::uint64_t kRecordBytes = std::uint64_t{256} << 20;
 
-std::string folder_of(const std::string& file) { return file.substr(0, file.rfind('/') + 1); }
+constexpr std::uintmax_t kMostSettings = 1U << 20U;  // bytes of clbake.conf
+
+// With a "/" behind it; empty for a name alone.
+std::string folder_of(const std::string& file) {
+  const std::string folder = os::utf8(os::native(file).parent_path());
+  return folder.empty() || folder.back() == '/' ? folder : folder + "/";
+}
 
 // With the folder in front, unless the path is absolute.
 std::string absolute(const std::string& path, const std::string& folder) {
-  return path.empty() || path[0] == '/' ? path : folder + path;
+  return path.empty() || os::is_absolute(path) ? path : folder + path;
 }
 
 std::string working_folder() {
-  char path[PATH_MAX];
-  return ::getcwd(path, sizeof path) ? std::string(path) + "/" : std::string();
+  const std::string path = os::working_directory();
+  return path.empty() ? path : path + "/";
 }
 
 // The folder of the file that this code is in.
 std::string layer_folder() {
   static const char here = 0;
-  Dl_info info = {};
-  if (dladdr(&here, &info) == 0 || !info.dli_fname) return {};
-  return absolute(folder_of(info.dli_fname), working_folder());
+  return folder_of(os::path_of_module(&here));
 }
 
-std::string program_folder() {
-  char path[PATH_MAX];
-  const ssize_t size = ::readlink("/proc/self/exe", path, sizeof path);
-  return size <= 0 ? std::string() : folder_of(std::string(path, static_cast<std::size_t>(size)));
-}
+std::string program_folder() { return folder_of(os::path_of_program()); }
 
 bool is_file(const std::string& path) {
-  struct stat info = {};
-  return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode);
+  std::error_code ignored;
+  return std::filesystem::is_regular_file(os::native(path), ignored);
 }
 
-std::vector<std::string> split(const std::string& text) {
+std::vector<std::string> split(const std::string& text, char separator) {
   std::vector<std::string> parts;
   for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t end = std::min(text.find(':', at), text.size());
+    const std::size_t end = std::min(text.find(separator, at), text.size());
     if (end > at) parts.push_back(text.substr(at, end - at));
     at = end + 1;
   }
@@ -85,16 +86,15 @@ class Reader {
  public:
   // The lines "name = value" of a file; '#' begins a comment line.
   void read_file(const std::string& path) {
-    struct stat info = {};
-    std::ifstream file(path);
-    if (!file || ::stat(path.c_str(), &info) != 0) return complain(path + ": cannot be read");
     // The file names programs to run and code to load.
-    const bool ours = info.st_uid == 0 || info.st_uid == ::geteuid();
-    if (!ours || (info.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+    const Result<std::string> text = os::read_trusted_file(path, kMostSettings);
+    if (text.status().code() == Code::not_trusted) {
       return complain(path + ": not used, as users other than its owner can write to it, or it is another user's");
     }
+    if (!text) return complain(path + ": cannot be read");
+    std::istringstream lines(*text);
     std::string line;
-    for (unsigned number = 1; std::getline(file, line); ++number) {
+    for (unsigned number = 1; std::getline(lines, line); ++number) {
       line = trimmed(line);
       if (line.empty() || line[0] == '#') continue;
       const std::size_t equals = line.find('=');
@@ -109,7 +109,7 @@ class Reader {
 
   void read_environment() {
     for (const char* name : kNames) {
-      if (const char* value = ::secure_getenv(name)) given_[name] = {value, working_folder()};
+      if (const auto value = os::trusted_variable(name)) given_[name] = {*value, working_folder()};
     }
   }
 
@@ -126,7 +126,7 @@ class Reader {
   std::vector<std::string> paths(const char* name) const {
     const auto found = given_.find(name);
     if (found == given_.end()) return {};
-    std::vector<std::string> all = split(found->second.value);
+    std::vector<std::string> all = split(found->second.value, os::kListSeparator);
     for (std::string& one : all) one = absolute(one, found->second.folder);
     return all;
   }
@@ -170,7 +170,7 @@ class Reader {
 };
 
 void find_file(Reader& reader) {
-  if (const char* named = ::secure_getenv("CLBAKE_CONFIG")) return reader.read_file(named);
+  if (const auto named = os::trusted_variable("CLBAKE_CONFIG")) return reader.read_file(*named);
   for (const auto find_folder : {program_folder, layer_folder}) {
     const std::string folder = find_folder();
     if (!folder.empty() && is_file(folder + "clbake.conf")) return reader.read_file(folder + "clbake.conf");
@@ -192,7 +192,7 @@ std::string learner_of(const Reader& reader) {
   const std::string folder = layer_folder();
   // Installed with the layer, or built with it.
   for (const char* beside : {"clbake", "../bin/clbake", "../../bin/clbake", "../../tools/clbake"}) {
-    const std::string path = folder + beside;
+    const std::string path = folder + beside + os::kProgramEnding;
     if (is_file(path)) return path;
   }
   return {};
@@ -216,7 +216,7 @@ void read_settings() {
   s.record_bytes = reader.number("CLBAKE_RECORD_BYTES", kRecordBytes);
   s.record_binaries = reader.choice("CLBAKE_RECORD_BINARIES", {"on", "off"}) == 0;
   if (s.learn == Learn::on) s.learner = learner_of(reader);
-  s.trust = split(reader.text("CLBAKE_TRUST"));
+  s.trust = split(reader.text("CLBAKE_TRUST"), ':');
   s.pocl_memory = reader.choice("CLBAKE_POCL_MEMORY", {"on", "off"}) == 0;
   const bool to_stderr = reader.text("CLBAKE_LOG") == "stderr";
   s.log = to_stderr ? "stderr" : reader.path("CLBAKE_LOG");

@@ -1,11 +1,9 @@
 // A directory for one test, removed at its end.
 #pragma once
 
-#include <stdlib.h>
-
 #include <filesystem>
 #include <iterator>
-#include <stdexcept>
+#include <random>
 #include <string>
 
 namespace clbake::tests {
@@ -14,15 +12,20 @@ class TemporaryDirectory {
  public:
   // Throws when it cannot be made.
   TemporaryDirectory() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "clbake-test-XXXXXX").string();
-    if (!::mkdtemp(pattern.data())) throw std::runtime_error("no temporary directory: " + pattern);
-    path = std::filesystem::canonical(pattern).string();
+    namespace fs = std::filesystem;
+    std::random_device random;
+    fs::path made;
+    do {
+      made = fs::temp_directory_path() / ("clbake-test-" + std::to_string(random()));
+    } while (!fs::create_directory(made));
+    fs::permissions(made, fs::perms::owner_all);
+    path = fs::canonical(made).generic_u8string();
   }
   TemporaryDirectory(const TemporaryDirectory&) = delete;
   TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
   ~TemporaryDirectory() {
     std::error_code ignored;
-    std::filesystem::remove_all(path, ignored);
+    std::filesystem::remove_all(std::filesystem::u8path(path), ignored);
   }
 
   std::string file(const std::string& name) const { return path + "/" + name; }
@@ -30,7 +33,8 @@ class TemporaryDirectory {
   // The number of files in it.
   std::size_t files() const {
     using std::filesystem::directory_iterator;
-    return static_cast<std::size_t>(std::distance(directory_iterator(path), directory_iterator()));
+    return static_cast<std::size_t>(
+        std::distance(directory_iterator(std::filesystem::u8path(path)), directory_iterator()));
   }
 
   std::string path;

@@ -8,7 +8,8 @@
 namespace clbake::tool {
 
 namespace bundle_templates {
-extern const char bundle_s_in[];  // runtime/cmake/bundle.s.in
+extern const char bundle_s_in[];       // runtime/cmake/bundle.s.in
+extern const char bundle_coff_s_in[];  // for Windows
 extern const char bundle_h_in[];
 }  // namespace bundle_templates
 
@@ -48,7 +49,11 @@ bool is_header(const std::string& output) { return std::filesystem::path(output)
 // `file`: the absolute path of the bundle; `name`: of the array.
 std::string content(const std::string& output, const std::string& file, const std::string& name) {
   if (is_header(output)) return replaced(bundle_templates::bundle_h_in, "@NAME@", name);
-  return replaced(replaced(bundle_templates::bundle_s_in, "@NAME@", name), "@FILE@", escaped(file));
+  const std::string elf = bundle_templates::bundle_s_in, coff = bundle_templates::bundle_coff_s_in;
+  // The compiler reads .S with its preprocessor, so that one file is for each system.
+  const bool both = std::filesystem::path(output).extension() == ".S";
+  const std::string text = both ? "#ifdef _WIN32\n" + coff + "#else\n" + elf + "#endif\n" : elf;
+  return replaced(replaced(text, "@NAME@", name), "@FILE@", escaped(file));
 }
 
 }  // namespace

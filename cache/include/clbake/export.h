@@ -1,10 +1,12 @@
-/* The mark of what libclbake and libclbake_trust export. On Windows it exports while a DLL of them is compiled; callers
- * need nothing there. Elsewhere the version scripts of runtime/ say what is exported. */
+/* The mark of what a library of clbake exports, where it is compiled with CLBAKE_MAKES_LIBRARY: callers need nothing.
+ * On Linux the version scripts of runtime/ say as much. */
 #ifndef CLBAKE_EXPORT_H
 #define CLBAKE_EXPORT_H
 
-#if defined(_WIN32) && defined(CLBAKE_MAKES_DLL)
+#if defined(CLBAKE_MAKES_LIBRARY) && defined(_WIN32)
 #define CLBAKE_API __declspec(dllexport)
+#elif defined(CLBAKE_MAKES_LIBRARY)
+#define CLBAKE_API __attribute__((visibility("default")))
 #else
 #define CLBAKE_API
 #endif

@@ -4,6 +4,9 @@
 
 namespace clbake::os {
 
+const char kListSeparator = ';';
+const char* const kProgramEnding = ".exe";
+
 std::filesystem::path native(std::string_view path) {
   const Result<std::wstring> wide = windows::wide_path(path);
   return wide ? std::filesystem::path(*wide) : std::filesystem::path();

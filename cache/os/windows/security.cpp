@@ -120,4 +120,18 @@ Status check_private(HANDLE file, const std::string& sid) {
   return {};
 }
 
+Status check_trusted(HANDLE file) {
+  PSID owner = nullptr;
+  PACL list = nullptr;
+  PSECURITY_DESCRIPTOR descriptor = nullptr;
+  const DWORD error = ::GetSecurityInfo(file, SE_FILE_OBJECT, OWNER_SECURITY_INFORMATION | DACL_SECURITY_INFORMATION,
+                                        &owner, nullptr, &list, nullptr, &descriptor);
+  if (error != ERROR_SUCCESS) return io_failure("its owner cannot be read", error);
+  const std::unique_ptr<void, HLOCAL (*)(HLOCAL)> freed(descriptor, ::LocalFree);
+  const Sid user = sid_of_process(TokenUser);
+  const bool ours = equal(user, owner) || equal(sid_of_process(TokenOwner), owner) || is_of_the_system(owner);
+  if (ours && !others_can_write(list, user)) return {};
+  return {Code::not_trusted, "users other than its owner can write to it, or it is another user's"};
+}
+
 }  // namespace clbake::os::windows

@@ -27,4 +27,8 @@ Result<std::string> sid_of_user(const std::string& name);
 // READ_CONTROL. Fails with io; the message does not name it.
 Status check_private(HANDLE file, const std::string& sid);
 
+// Ok when it belongs to the user of the process or the system, and nobody else may write to it. The handle needs
+// READ_CONTROL. Fails with not_trusted or io; the message does not name it.
+Status check_trusted(HANDLE file);
+
 }  // namespace clbake::os::windows

@@ -1,6 +1,7 @@
 #include "serve/learning.hpp"
 
 #include <clbake/learn_request.hpp>
+#include <clbake/os/guest.hpp>
 #include <clbake/platform.hpp>
 
 #include "learn/sender.hpp"
@@ -9,7 +10,6 @@
 #include "serve/catalogue.hpp"
 #include "settings.hpp"
 
-#include <pthread.h>
 #include <atomic>
 #include <map>
 #include <mutex>
@@ -125,7 +125,7 @@ bool learns() {
   static const bool yes = [] {
     if (settings().learn != Learn::on || settings().overlay.empty()) return false;
     if (settings().learner.empty()) log("nothing is learned: the clbake command, CLBAKE_LEARNER, is not found");
-    return !settings().learner.empty() && pthread_atfork(nullptr, nullptr, [] { is_fork = true; }) == 0;
+    return !settings().learner.empty() && os::in_forked_children([] { is_fork = true; });
   }();
   return yes && !is_fork;
 }

@@ -6,7 +6,6 @@
 #include <clbake/cache/pack.hpp>
 #include <clbake/cache/writer.hpp>
 
-#include <sys/stat.h>
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
 #include <fstream>
@@ -114,20 +113,14 @@ BOOST_AUTO_TEST_CASE(MissingDirectoryIsReportedWithPathAndCause) {
   BOOST_TEST(status.message().find("the directory does not exist") != std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(AnotherKindOfFileInTheWayStaysAsItIs) {
+BOOST_AUTO_TEST_CASE(ADirectoryInTheWayStaysAsItIs) {
   const TemporaryDirectory directory;
-  const std::string pipe = directory.file("pipe"), link = directory.file("link"), folder = directory.file("folder");
-  BOOST_REQUIRE_EQUAL(::mkfifo(pipe.c_str(), 0600), 0);
-  fs::create_symlink(pipe, link);
+  const std::string folder = directory.file("folder");
   fs::create_directories(folder + "/inside");
-  for (const std::string& path : {pipe, link, folder}) {
-    const Status status = write_file(path, view_of(small_bundle()));
-    BOOST_TEST(outcome(status) == "input/output");
-    BOOST_TEST(status.message() == path + ": exists and is not a regular file; it stays as it is");
-  }
-  BOOST_TEST(fs::is_fifo(pipe));
-  BOOST_TEST(fs::is_symlink(link));
-  BOOST_TEST(directory.files() == 3U);
+  const Status status = write_file(folder, view_of(small_bundle()));
+  BOOST_TEST(outcome(status) == "input/output");
+  BOOST_TEST(status.message() == folder + ": exists and is not a regular file; it stays as it is");
+  BOOST_TEST(fs::is_directory(folder + "/inside"));
 }
 
 BOOST_AUTO_TEST_CASE(UnreadableFilesAreToldApart) {
@@ -137,7 +130,6 @@ BOOST_AUTO_TEST_CASE(UnreadableFilesAreToldApart) {
   std::ofstream(empty).flush();
   BOOST_TEST(outcome(Bundle::open(directory.file("missing"))) == "not found");
   BOOST_TEST(outcome(Bundle::open(directory.path)) == "input/output");
-  BOOST_TEST(outcome(Bundle::open("/dev/null")) == "input/output");
   BOOST_TEST(outcome(Bundle::open(text)) == "not a bundle");
   BOOST_TEST(outcome(Bundle::open(empty)) == "truncated");
   BOOST_TEST(begins_with(Bundle::open(text).status().message(), text + ": "));

@@ -1,7 +1,10 @@
 // The C header on the driver in memory: options, overlay, recording, progress, and what stands beside a library.
 #include "api/c_scene.hpp"
 
-#include <dlfcn.h>
+#include <clbake/os/directories.hpp>
+#include <clbake/os/environment.hpp>
+#include <clbake/os/libraries.hpp>
+
 #include <unistd.h>
 #include <cstring>
 #include <vector>
@@ -77,7 +80,8 @@ BOOST_AUTO_TEST_CASE(TheOverlayKeepsWhatWasCompiledForTheNextLibrary) {
   BOOST_TEST(served(CLBAKE_OVERLAY_READ_WRITE) == 0U);
   BOOST_TEST(served(CLBAKE_OVERLAY_READ_ONLY) == 1U);
 
-  // The same directory as one for all users; this one's own is another, or none.
+#ifndef _WIN32
+  // The same directory as one for all users, whose owner has a number; this one's own is another, or none.
   const Directory own;
   const std::string user = std::to_string(::geteuid());
   for (const char* beside : {own.path.c_str(), static_cast<const char*>(nullptr)}) {
@@ -87,6 +91,7 @@ BOOST_AUTO_TEST_CASE(TheOverlayKeepsWhatWasCompiledForTheNextLibrary) {
     BOOST_TEST(served_by(overlay) == 1U);
   }
   BOOST_TEST(std::filesystem::is_empty(own.path));
+#endif
   clReleaseContext(scene.context);
   scene.context = both;
 }
@@ -113,9 +118,10 @@ BOOST_AUTO_TEST_CASE(AnOverlayThatCannotBeIsRefused) {
 }
 
 BOOST_AUTO_TEST_CASE(TheUsersCacheDirectoryNeedsRoom) {
-  BOOST_REQUIRE(::setenv("XDG_CACHE_HOME", "/caches", 1) == 0);
+  const std::string caches = os::is_absolute("/caches") ? "/caches" : "C:/caches";
+  for (const char* name : {"XDG_CACHE_HOME", "LOCALAPPDATA"}) BOOST_REQUIRE(os::set_variable(name, caches));
   clbake_error error{};
-  const std::string wanted = "/caches/mine/clbake";
+  const std::string wanted = caches + "/mine/clbake";
   std::vector<char> path(wanted.size() + 2, '#');
   check_refused(clbake_user_cache_directory(nullptr, path.data(), path.size(), &error), error, CLBAKE_ARGUMENT_OTHER,
                 "application is null");
@@ -205,9 +211,9 @@ BOOST_AUTO_TEST_CASE(PreloadNeedsAPlatform) {
   BOOST_TEST(error.opencl_code == CL_INVALID_PLATFORM);
   BOOST_TEST(error.argument == CLBAKE_ARGUMENT_NONE);
   fake::fail_nothing();
-  BOOST_REQUIRE(::setenv("FAKE_OPENCL_PLATFORM", "NVIDIA CUDA", 1) == 0);
-  const bool there = ::dlopen("libnvidia-nvvm.so.4", RTLD_NOW | RTLD_LOCAL) != nullptr;
+  BOOST_REQUIRE(os::set_variable("FAKE_OPENCL_PLATFORM", "NVIDIA CUDA"));
+  const bool there = os::open_library("libnvidia-nvvm.so.4").ok();
   BOOST_TEST(clbake_preload(platform, &error) == (there ? CLBAKE_OK : CLBAKE_NOT_FOUND));
   if (!there) BOOST_TEST(std::string(error.message).find("libnvidia-nvvm") != std::string::npos);
-  ::unsetenv("FAKE_OPENCL_PLATFORM");
+  os::unset_variable("FAKE_OPENCL_PLATFORM");
 }

@@ -3,7 +3,8 @@
 set -u
 own=$(nm "$1" | grep -cE ' T cl[A-Z]')
 [ "$own" -gt 0 ] || { echo "has no OpenCL functions of its own"; exit 1; }
-if nm -D --undefined-only "$1" | grep -E ' U cl[A-Z]'; then
-  echo "^ of the real OpenCL"
-  exit 1
-fi
+case $1 in
+  *.exe) real=$(objdump -p "$1" | grep -i 'DLL Name: OpenCL') ;;
+  *) real=$(nm -D --undefined-only "$1" | grep -E ' U cl[A-Z]') ;;
+esac
+[ -z "$real" ] || { echo "$real"; echo "^ of the real OpenCL"; exit 1; }

@@ -1,14 +1,13 @@
 // One library, many threads: each program is loaded once, and no thread holds a lock while the driver works.
 // A deadlock shows as a test that does not end; run with the preset tsan, races show too.
 #include "faults/fake_scene.hpp"
+#include "system/temporary_directory.hpp"
 
-#include <stdlib.h>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <mutex>
 #include <optional>
@@ -290,8 +289,7 @@ std::chrono::seconds soak_time() {
 // as the soak takes. What a round leaves behind would grow.
 BOOST_AUTO_TEST_CASE(TheWholeRuntimeLeavesNothingBehindInTheLongRun) {
   bundle_bytes();
-  std::string pattern = (std::filesystem::temp_directory_path() / "clbake-soak-XXXXXX").string();
-  BOOST_REQUIRE(::mkdtemp(pattern.data()) != nullptr);
+  const tests::TemporaryDirectory directory;
   const auto end = std::chrono::steady_clock::now() + soak_time();
   constexpr std::size_t kWarmUp = 10, kLeastRounds = 20;
   std::size_t rounds = 0, pages = 0;
@@ -300,7 +298,7 @@ BOOST_AUTO_TEST_CASE(TheWholeRuntimeLeavesNothingBehindInTheLongRun) {
       const Scene scene;
       Options options;
       options.on_miss = rounds % 2 == 0 ? OnMiss::compile : OnMiss::fallback;
-      options.overlay = *open_overlay({pattern + "/" + std::to_string(rounds % 3), OverlayMode::read_write});
+      options.overlay = *open_overlay({directory.file(std::to_string(rounds % 3)), OverlayMode::read_write});
       const Result<Library> shared = open_library(scene, options);
       BOOST_REQUIRE(shared.ok());
       Start start;
@@ -319,6 +317,5 @@ BOOST_AUTO_TEST_CASE(TheWholeRuntimeLeavesNothingBehindInTheLongRun) {
     if (rounds == kWarmUp) pages = resident_pages();
     if (rounds % 1000 == 999) std::fprintf(stderr, "%zu rounds, %zu pages\n", rounds + 1, resident_pages());
   }
-  std::filesystem::remove_all(pattern);
   BOOST_TEST(resident_pages() < 2 * pages + 4096);
 }

@@ -6,10 +6,10 @@
 
 #include <clbake/cache/writer.hpp>
 #include <clbake/clbake.hpp>
+#include <clbake/os/environment.hpp>
 
 #include <boost/test/unit_test.hpp>
 
-#include <stdlib.h>
 #include <complex>
 #include <memory>
 #include <mutex>
@@ -46,8 +46,8 @@ inline void check_nothing_is_left() {
 
 // Gives the driver's platform a name, as long as this lives.
 struct PlatformName {
-  explicit PlatformName(const char* name) { setenv("FAKE_OPENCL_PLATFORM", name, 1); }
-  ~PlatformName() { unsetenv("FAKE_OPENCL_PLATFORM"); }
+  explicit PlatformName(const char* name) { os::set_variable("FAKE_OPENCL_PLATFORM", name); }
+  ~PlatformName() { os::unset_variable("FAKE_OPENCL_PLATFORM"); }
   PlatformName(const PlatformName&) = delete;
   PlatformName& operator=(const PlatformName&) = delete;
 };

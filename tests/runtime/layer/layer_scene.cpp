@@ -2,8 +2,9 @@
 
 #include <clbake/cache/writer.hpp>
 #include <clbake/clbake.hpp>
+#include <clbake/os/environment.hpp>
+#include <clbake/os/libraries.hpp>
 
-#include <dlfcn.h>
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -40,8 +41,8 @@ cl_icd_dispatch fake_table(bool launches) {
 }
 
 template <typename Function>
-Function* symbol(void* library, const char* name) {
-  void* const found = dlsym(library, name);
+Function* symbol(os::LibraryHandle library, const char* name) {
+  void* const found = os::symbol(library, name);
   BOOST_REQUIRE(found);
   return reinterpret_cast<Function*>(found);
 }
@@ -110,19 +111,19 @@ void write_bundle(const std::string& path, const std::vector<ProgramText>& progr
 LayerScene::LayerScene(Environment environment, cl_uint entries) {
   environment.emplace("CLBAKE_OVERLAY", "off");
   environment.emplace("CLBAKE_LOG", directory_.file("log"));
-  for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);
+  for (const auto& [name, value] : environment) os::set_variable(name, value);
   // A copy is another library, with variables of its own.
   const std::string copy = directory_.file("layer.so");
   std::filesystem::copy_file(CLBAKE_LAYER, copy);
-  void* const library = dlopen(copy.c_str(), RTLD_NOW | RTLD_LOCAL);
-  BOOST_REQUIRE_MESSAGE(library, dlerror());
+  const Result<os::LibraryHandle> library = os::open_library(copy);
+  BOOST_REQUIRE_MESSAGE(library.ok(), library.status().message());
   // The first scene of a test program decides for all.
   static const cl_icd_dispatch below = fake_table(environment.count("CLBAKE_RECORD") != 0);
   const cl_uint all = sizeof below / sizeof(void*);
   const cl_int error =
-      symbol<decltype(clInitLayer)>(library, "clInitLayer")(entries == 0 ? all : entries, &below, &entries_, &table_);
+      symbol<decltype(clInitLayer)>(*library, "clInitLayer")(entries == 0 ? all : entries, &below, &entries_, &table_);
   BOOST_REQUIRE_EQUAL(error, CL_SUCCESS);
-  for (const auto& [name, value] : environment) unsetenv(name.c_str());
+  for (const auto& [name, value] : environment) os::unset_variable(name);
   fake::forget_calls();
 }
 

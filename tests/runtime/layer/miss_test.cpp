@@ -1,7 +1,9 @@
 // Programs that the settings have nothing for run as without clbake, and one line of the log says why.
 #include "layer/layer_scene.hpp"
 
-#include <dlfcn.h>
+#include <clbake/os/environment.hpp>
+#include <clbake/os/libraries.hpp>
+
 #include <filesystem>
 #include <fstream>
 
@@ -83,9 +85,9 @@ BOOST_AUTO_TEST_CASE(OptionsOfTheEnvironmentLeaveProgramsToTheDriver) {
       tests::TemporaryDirectory directory;
       for_both(directory.file("app.clbake"));
       const LayerScene scene({{"CLBAKE_BUNDLE", directory.file("app.clbake")}});
-      setenv(name, "-DK=7", 1);  // as the program itself may do
+      os::set_variable(name, "-DK=7");  // as the program itself may do
       const cl_program program = scene.build(kSource, kOptions);
-      unsetenv(name);
+      os::unset_variable(name);
       BOOST_TEST(fake::compilations() == 2U);
       BOOST_TEST(has(scene.log(), name));
       scene.cl().clReleaseProgram(program);
@@ -157,17 +159,17 @@ BOOST_AUTO_TEST_CASE(ACallThatIsWrongFailsAsWithoutTheLayer) {
 BOOST_AUTO_TEST_CASE(ALoaderThatGivesPropertiesGetsTheSameTable) {
   const tests::TemporaryDirectory directory;
   std::filesystem::copy_file(CLBAKE_LAYER, directory.file("layer.so"));
-  void* const library = dlopen(directory.file("layer.so").c_str(), RTLD_NOW | RTLD_LOCAL);
-  BOOST_REQUIRE_MESSAGE(library, dlerror());
+  const Result<os::LibraryHandle> library = os::open_library(directory.file("layer.so"));
+  BOOST_REQUIRE_MESSAGE(library.ok(), library.status().message());
   using Init = cl_int(cl_uint, const cl_icd_dispatch*, cl_uint*, const cl_icd_dispatch**, const cl_properties*);
-  auto* const init = reinterpret_cast<Init*>(dlsym(library, "clInitLayerWithProperties"));
+  auto* const init = reinterpret_cast<Init*>(os::symbol(*library, "clInitLayerWithProperties"));
   BOOST_REQUIRE(init);
   const LayerScene other({});  // of a library of its own
   const cl_icd_dispatch* table = nullptr;
   cl_uint entries = 0;
-  setenv("CLBAKE_BUNDLE", "app.clbake", 1);
+  os::set_variable("CLBAKE_BUNDLE", "app.clbake");
   BOOST_TEST(init(other.entries(), &other.cl(), &entries, &table, nullptr) == CL_SUCCESS);
-  unsetenv("CLBAKE_BUNDLE");
+  os::unset_variable("CLBAKE_BUNDLE");
   BOOST_TEST(entries == other.entries());
   BOOST_TEST((table && table->clBuildProgram != other.cl().clBuildProgram));
   BOOST_TEST((table && table->clFinish == other.cl().clFinish));

@@ -1,6 +1,6 @@
 # Windows x86-64 by Debian's mingw-w64 (g++-mingw-w64-x86-64-posix: std::thread needs its POSIX threads), with the
 # libraries of the prefix that the variable CLBAKE_WINDOWS_PREFIX names, build/windows-prefix unless it is set. Tests
-# run under wine, or by the program that CLBAKE_WINE names, which may set wine's own variables.
+# run under wine.
 set(clbake_prefix $ENV{CLBAKE_WINDOWS_PREFIX})
 if(NOT clbake_prefix)
   cmake_path(SET clbake_prefix NORMALIZE ${CMAKE_CURRENT_LIST_DIR}/../../../build/windows-prefix)
@@ -22,7 +22,4 @@ set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
 set(ENV{PKG_CONFIG_LIBDIR} ${clbake_prefix}/lib/pkgconfig)
 set(ENV{PKG_CONFIG_PATH} "")
-set(CMAKE_CROSSCOMPILING_EMULATOR wine)
-if(DEFINED ENV{CLBAKE_WINE})
-  set(CMAKE_CROSSCOMPILING_EMULATOR $ENV{CLBAKE_WINE})
-endif()
+set(CMAKE_CROSSCOMPILING_EMULATOR ${CMAKE_CURRENT_LIST_DIR}/in-wine ${clbake_prefix})

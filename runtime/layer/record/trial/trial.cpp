@@ -1,5 +1,6 @@
 #include "record/trial/trial.hpp"
 
+#include <clbake/os/guest.hpp>
 #include <clbake/platform.hpp>
 
 #include "down.hpp"
@@ -12,7 +13,6 @@
 #include "record/write/json_text.hpp"
 #include "settings.hpp"
 
-#include <unistd.h>
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -27,14 +27,14 @@ constexpr std::size_t kReadBytes = std::size_t{64} << 20;    // of one launch
 // Trials of one process: a child that it forked does not finish them.
 struct InTheMaking {
   std::atomic<int> count = 0;
-  std::atomic<pid_t> process = 0;
+  std::atomic<std::uint64_t> process = 0;
 
   void begin() {
-    const pid_t now = ::getpid();
+    const std::uint64_t now = os::process_id();
     if (process.exchange(now) != now) count = 0;
     ++count;
   }
-  bool is_empty() const { return process != ::getpid() || count <= 0; }
+  bool is_empty() const { return process != os::process_id() || count <= 0; }
 };
 InTheMaking trials_in_the_making;
 

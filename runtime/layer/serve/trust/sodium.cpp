@@ -1,18 +1,19 @@
 // libsodium's functions for the runtime's trust: hidden ones of the same names, which load the library at the first
 // call. So a layer that needs no signatures needs no libsodium.
-#include <dlfcn.h>
+#include <clbake/os/libraries.hpp>
+
 #include <sodium.h>
 #include <initializer_list>
 
 namespace clbake::layer::serve {
 namespace {
 
-void* library() {
-  static void* const opened = [] {
-    for (const char* name : {"libsodium.so.23", "libsodium.so.26"}) {
-      if (void* const found = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return found;
+os::LibraryHandle library() {
+  static const os::LibraryHandle opened = [] {
+    for (const char* name : {"libsodium.so.23", "libsodium.so.26", "libsodium-23.dll", "libsodium-26.dll"}) {
+      if (const auto found = os::open_library(name)) return *found;
     }
-    return static_cast<void*>(nullptr);
+    return os::LibraryHandle();
   }();
   return opened;
 }
@@ -20,7 +21,7 @@ void* library() {
 // The library's function; REQUIRES has_sodium(), but for one that it does not have.
 template <typename Function>
 Function* find(const char* name) {
-  return reinterpret_cast<Function*>(dlsym(library(), name));
+  return reinterpret_cast<Function*>(os::symbol(library(), name));
 }
 
 }  // namespace
@@ -30,7 +31,7 @@ bool has_sodium() {
   for (const char* name :
        {"sodium_init", "crypto_generichash", "crypto_generichash_init", "crypto_generichash_update",
         "crypto_generichash_final", "crypto_sign_verify_detached", "crypto_core_ed25519_is_valid_point"}) {
-    if (!dlsym(library(), name)) return false;
+    if (!os::symbol(library(), name)) return false;
   }
   return true;
 }

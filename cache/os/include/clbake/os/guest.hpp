@@ -1,0 +1,48 @@
+// For a library inside a program that knows nothing of it: the program may close any file, fork, and unload libraries.
+#pragma once
+
+#include <clbake/status.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace clbake::os {
+
+// The library that holds the function or object at `address` stays until the process ends. Best effort.
+void keep_loaded(const void* address);
+
+// Calls `child` in each process that this one forks from now on. False when the system cannot. Does nothing where
+// processes do not fork.
+bool in_forked_children(void (*child)());
+
+std::uint64_t process_id();
+
+// All of a regular file that only its user, who is the process's own or the administrator, can write to. Fails with
+// not_trusted where others can; and like read_file.
+Result<std::string> read_trusted_file(const std::string& path, std::uintmax_t most_bytes);
+
+// A log. Any thread may write at any time; an object that is never destroyed may be written to until the process ends.
+class LogFile {
+ public:
+  struct Stream;
+
+  // A file, which is appended to and opened for each line, so that the program cannot take it for its own.
+  static LogFile at(const std::string& path);
+
+  // The program's stderr as it is now. Fails with io where there is none.
+  static Result<LogFile> to_stderr();
+  LogFile(LogFile&& other) noexcept;
+  ~LogFile();
+
+  // Appends the line in one piece. Best effort: a full disk loses it, and a pipe without reader raises no signal.
+  void write(std::string_view line) const noexcept;
+
+ private:
+  LogFile(std::string path, std::unique_ptr<Stream> stream);
+  std::string path_;                // empty: the stream
+  std::unique_ptr<Stream> stream_;  // of stderr
+};
+
+}  // namespace clbake::os
