@@ -18,5 +18,8 @@ echo "single nn 40x50x60" > shapes.txt
 "$clbake" diff one.clbake one.clbake
 "$clbake" prune one.clbake --shapes shapes.txt -o pruned.clbake
 "$clbake" merge one.clbake pruned.clbake -o merged.clbake
+"$clbake" split merged.clbake -o store
+"$clbake" merge store -o merged_again.clbake
+cmp merged.clbake merged_again.clbake
 "$clbake" tune --device 0 --variant direct-s-nn-6x8x1-6x8x1-v8 --shapes shapes.txt --prior none --budget 10s -o tuned.json
 "$clbake" plan --profile tuned.json --shapes shapes.txt -o fleet.json

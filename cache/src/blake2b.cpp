@@ -104,4 +104,9 @@ ContentDigest blake2b_256(ByteView bytes) {
   return hash.digest();
 }
 
+void blake2b_256(ByteView bytes, std::uint8_t* digest) {
+  const ContentDigest made = blake2b_256(bytes);
+  std::memcpy(digest, made.data(), made.size());
+}
+
 }  // namespace clbake::cache

@@ -1,7 +1,7 @@
 // The constants of FORMAT.md, version 1.0, and the reasons for the layout of bundles.
 //
 // A bundle is opened in every process that multiplies matrices, and most processes use a few of its entries. So opening
-// reads a header and a table of at most ten sections; records have a fixed size, are used in place and verified when
+// reads a header and a table of a few sections; records have a fixed size, are used in place and verified when
 // they are used, not before.
 //
 // - All records lie in front of what they point to: a search touches one cache line of each record, and nothing else.
@@ -54,9 +54,10 @@ enum class SectionType : std::uint32_t {
   programs = 8,
   digests = 9,
   signatures = 10,
+  slices = 11,
 };
 constexpr std::size_t kRequiredTypes = 8;  // 1 to 8: in every bundle
-constexpr std::size_t kSectionTypes = 10;
+constexpr std::size_t kSectionTypes = 11;
 
 constexpr std::size_t kRecordBytes = 64;  // in sections 1 to 6
 constexpr std::size_t kDigestBytes = 32;
@@ -89,6 +90,15 @@ constexpr std::size_t kPublicKeyAt = 0, kSignatureAt = 32, kReleaseAt = 96, kFla
 constexpr std::size_t kBytes = 128;
 }  // namespace signature
 
+// Section 11, of an index of slices: FORMAT.md, "Index of slices".
+namespace slices {
+constexpr std::size_t kReleaseAt = 0, kCountAt = 8, kProgramsAt = 12, kHeaderBytes = 16;
+constexpr std::size_t kDigestAt = 0, kBytesAt = 32, kTargetAt = 40, kKindsAt = 44, kFormsAt = 48, kReservedAt = 52;
+constexpr std::size_t kSliceBytes = 56;
+constexpr std::size_t kProgramBytes = 16;
+constexpr std::uint32_t kKnownKinds = (1U << 19) - 1, kKnownForms = 7;
+}  // namespace slices
+
 constexpr std::uint32_t kTransA = 1, kTransB = 2;  // flags of variants, rules and cost models
 constexpr std::uint32_t kImageA = 4, kImageB = 8;  // flags of variants
 constexpr bool known_precision(std::uint32_t value) { return 1 <= value && value <= 4; }
@@ -100,6 +110,7 @@ enum class Method : std::uint32_t { none = 0, zstd = 1 };
 
 constexpr std::uint64_t kMaxSections = 64;
 constexpr std::uint64_t kMaxSignatures = 64;
+constexpr std::uint64_t kMaxSlicesSection = std::uint64_t{16} << 20;  // bytes
 constexpr std::uint64_t kMaxTargets = 65536, kMaxSources = 65536, kMaxProfiles = 65536;
 constexpr std::uint64_t kMaxVariants = 1048576;
 constexpr std::uint64_t kMaxEntries = 16777216;
@@ -127,7 +138,8 @@ constexpr Known kSections[kSectionTypes] = {{"targets", kRecordBytes, kMaxTarget
                                             {"bodies", 0, 0, 0},
                                             {"programs", 0, 0, 0},
                                             {"digests", kDigestBytes, UINT32_MAX, 0},
-                                            {"signatures", signature::kBytes, kMaxSignatures, 0}};
+                                            {"signatures", signature::kBytes, kMaxSignatures, 0},
+                                            {"slices", 0, 0, 0}};
 constexpr const Known& known(SectionType type) { return kSections[static_cast<std::size_t>(type) - 1]; }
 
 }  // namespace clbake::cache::format

@@ -8,6 +8,7 @@
 
 #include <clbake/cache/pack.hpp>
 #include <clbake/cache/reader.hpp>
+#include <clbake/cache/slices.hpp>
 #include <clbake/cache/writer.hpp>
 
 #include <algorithm>
@@ -53,6 +54,19 @@ void read_records(const Bundle& bundle) {
   }
 }
 
+// An index that is verified is written again as the same bytes.
+void read_index(const Bundle& bundle) {
+  const Result<SliceTable> table = bundle.slices();
+  expect(bundle.is_index() || !table.ok(), "only an index has slices");
+  if (!table || !bundle.verify()) return;
+  std::vector<Target> targets;
+  for (std::uint32_t i = 0; i < bundle.target_count(); ++i) targets.push_back(*bundle.target(i));
+  const Result<Bytes> written = pack_index(targets, *table);
+  expect(written.ok(), "a verified index can be written");
+  const Bundle again = *Bundle::from_memory({written->data(), written->size()});
+  expect(again.slices()->slices.size() == table->slices.size(), "and has the same slices");
+}
+
 // A verified bundle can be written again; written twice it is the same bytes.
 void write_again(const Bundle& bundle) {
   const Result<Contents> contents = bundle.decode();
@@ -96,6 +110,7 @@ void read(ByteView bytes) {
   if (!bundle) return;
   read_records(*bundle);
   read_guarded(*bundle);
+  read_index(*bundle);
   if (bundle->verify()) write_again(*bundle);
 }
 

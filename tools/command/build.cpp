@@ -115,11 +115,15 @@ void declare_build_options(Cli& cli) {
       "bake the application's own kernels that this manifest names (builder/BAKING.md), or the programs.json of "
       "this folder, as of a recording; alone, no GEMM is baked beside them: that takes --precision, --variant, "
       "--profile or --untuned as well");
+  cli.add_value(
+      "store", "STORE",
+      "a directory that keeps what is baked, for each driver apart: what it has proven is not baked again, and "
+      "'clbake split' to the same place adds little");
   cli.add_flag("untuned", "bake the default variants instead of a shipped profile's");
   cli.add_flag("force", "use the profiles for other devices than those that they were made for, too");
   cli.add_jobs();
   cli.add_timeout("driver after this time; default 180");
-  cli.add_flag("fresh", "bake everything that is asked for again, even what the earlier bundle has");
+  cli.add_flag("fresh", "bake everything that is asked for again, even what the earlier bundle or the store has");
   cli.add_flag(
       "reproducible",
       "leave out what differs from build to build: the times of the proofs, and their notes; whether a program "
@@ -151,6 +155,7 @@ builder::build::BuildOptions options_from(const Cli& cli) {
   options.foreign_profiles = cli.has("force");
   options.fresh = cli.has("fresh");
   options.output = behind_links(cli.text("output"));
+  options.store = cli.text("store");
   if (cli.has("precision") || !cli.has("profile")) options.precisions = cli.precisions("precision");
   options.variants = variants_named(cli.list("variant"));
   options.gemm =

@@ -1,6 +1,7 @@
 #include "cli/cli.hpp"
 #include "command/verbs.hpp"
 #include "report/bundle_report.hpp"
+#include "report/index_report.hpp"
 
 #include <clbake/builder/programs.hpp>
 
@@ -149,20 +150,37 @@ void print_profiles(const Json& report) {
   }
 }
 
+void print_index(const Json& report, const std::string& file) {
+  std::printf("%s: an index of release %s, %s; every byte is intact\n", file.c_str(), report["release"].dump().c_str(),
+              size_cell(report["file_bytes"]).c_str());
+  std::printf("%s of %s; %s\n", counted(report["slices"].size(), "slice").c_str(), size_cell(report["bytes"]).c_str(),
+              counted(report["programs"].get<std::size_t>(), "own program").c_str());
+  print_trust(report);
+  std::printf("\n");
+  print_table({"target", "device", "kinds", "forms", {"bytes", "bytes", size_cell}, "file"}, report["slices"]);
+}
+
 }  // namespace
 
 int inspect(const std::vector<std::string>& arguments) {
   Cli cli("inspect FILE [OPTIONS]",
           "Verifies every byte of a bundle and shows what it holds: a line for each target, with the kinds of\n"
-          "problems that it serves, and how many of its programs are proven and JIT-free. Needs no OpenCL device.");
+          "problems that it serves, and how many of its programs are proven and JIT-free; of an index its slices.\n"
+          "Needs no OpenCL device.");
   cli.add_flag("entries", "also list every program with the figures of its proof");
   cli.add_flag("profile", "also list the cost models and rules by which the runtime chooses a variant");
   cli.add_json();
   if (const auto status = cli.parse(arguments)) return *status;
   const std::string file = cli.file();
-  const Json report = bundle_report(open_verified(file), file);
+  const Bundle bundle = open_verified(file);
+  const bool is_index = bundle.is_index();
+  const Json report = is_index ? index_report(bundle, file) : bundle_report(bundle, file);
   if (cli.has("json")) {
     print(report);
+    return kSuccess;
+  }
+  if (is_index) {
+    print_index(report, file);
     return kSuccess;
   }
   print_summary(report, file);

@@ -54,7 +54,8 @@ cache::Bytes packed(const cache::Contents& contents) {
 int merge(const std::vector<std::string>& arguments) {
   Cli cli("merge FILE... -o FILE [OPTIONS]",
           "Joins bundles into one. A directory stands for all bundles in it: an overlay's programs thus become\n"
-          "part of the next release. Of two entries for the same target, variant and form the proven one is kept,\n"
+          "part of the next release. An index of slices, or a directory with one, stands for its slices, which\n"
+          "must all be there. Of two entries for the same target, variant and form the proven one is kept,\n"
           "else the first. A target's choice for a precision and transposes is that of the first bundle that has\n"
           "any. Damaged bundles in a directory, and variants whose name an earlier bundle gives to a different\n"
           "variant, are left out and named. Needs no OpenCL device. Signatures of the parts do not hold for the\n"

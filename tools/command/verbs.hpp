@@ -16,7 +16,7 @@ struct Verb {
   int failure = 1;      // exit status of a failure
 };
 
-VerbFunction devices, targets, space, build, run, prove, check, diff, prune, verify, keygen, sign, record, run_with,
+VerbFunction devices, targets, space, build, run, prove, check, diff, prune, verify, keygen, sign, split, record, run_with,
     capture, programs, merge, report, inspect, plan, work, embed, tune, bench, bench_bundle, bench_choice, bench_cold,
     bench_gemm;
 

@@ -3,6 +3,8 @@
 #include "cli/cli.hpp"
 #include "cli/json.hpp"
 
+#include <clbake/cache/xxh64.hpp>
+
 #include <algorithm>
 #include <cctype>
 #include <cstring>
@@ -39,6 +41,16 @@ std::string number_of(const Manifest& manifest, const Piece& piece) {
   return std::to_string(&piece - manifest.pieces.data() + 1);
 }
 
+// A key of the device and driver, or of the compilers, that a piece bakes for: its programs are of no use to others.
+std::string driver_key(const Piece& piece) {
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(piece.device.data());
+  std::string key;
+  for (std::uint64_t hash = cache::xxh64(bytes, piece.device.size(), 0); key.size() < 16; hash >>= 4U) {
+    key += "0123456789abcdef"[hash & 0xFU];
+  }
+  return key;
+}
+
 // `turn`: equal machines share the work.
 Json piece_json(const Manifest& manifest, const Piece& piece, std::size_t turn) {
   std::string title = printable(piece.title);
@@ -46,9 +58,11 @@ Json piece_json(const Manifest& manifest, const Piece& piece, std::size_t turn) 
   return {{"id", piece.id},
           {"title", title},
           {"label", number_of(manifest, piece) + ": " + title},
+          {"driver", driver_key(piece)},
           {"machine", piece.machines.empty() ? "clbake" : piece.machines[turn % piece.machines.size()]},
           {"output", path_of(manifest, output_of(piece))},
           {"log", path_of(manifest, "pieces/" + piece.id + ".log")},
+          {"baking", Json::array()},
           {"junit", Json::array()}};
 }
 
@@ -60,11 +74,14 @@ Json stages_json(const Manifest& manifest, std::string& names) {
     for (const Piece& piece : manifest.pieces) {
       if (piece.stage == stage) pieces.push_back(piece_json(manifest, piece, pieces.size()));
       if (piece.stage == stage && stage == Stage::check) pieces.back()["junit"].push_back(Json::object());
+      if (piece.stage == stage && stage == Stage::bake) pieces.back()["baking"].push_back(Json::object());
     }
     if (pieces.empty()) continue;
     Json after = Json::array();
     if (!names.empty()) after.push_back({{"earlier", names}});
-    stages.push_back({{"stage", name(stage)}, {"after", after}, {"pieces", pieces}});
+    Json baking = Json::array();
+    if (stage == Stage::bake) baking.push_back(Json::object());
+    stages.push_back({{"stage", name(stage)}, {"after", after}, {"pieces", pieces}, {"baking", baking}});
     append(names, ", ", name(stage));
   }
   return stages;
@@ -184,6 +201,7 @@ Result<std::string> form(const std::string& name, const Manifest& manifest) {
   if (!possible) return possible;
   const Json graph = {{"manifest", manifest.path},
                       {"directory", path_of(manifest, "pieces")},
+                      {"store", path_of(manifest, "store")},
                       {"stage_names", stage_names},
                       {"stages", stages},
                       {"arrays", name == "slurm" ? arrays_json(manifest) : Json::array()}};

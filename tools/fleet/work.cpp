@@ -66,7 +66,8 @@ void print_text(const Manifest& manifest, const Json& json, bool all) {
 }
 
 // Shows a line for each piece, and a bar. Empty when interrupted.
-std::vector<PieceResult> do_pieces(const Manifest& manifest, const std::vector<std::size_t>& pieces) {
+std::vector<PieceResult> do_pieces(const Manifest& manifest, const std::vector<std::size_t>& pieces,
+                                   const std::string& store) {
   ProgressBar bar;
   std::size_t ended = 0;
   const auto show = [&](const builder::fleet::WorkProgress& p) {
@@ -80,7 +81,7 @@ std::vector<PieceResult> do_pieces(const Manifest& manifest, const std::vector<s
     bar.show(++ended, pieces.size(), std::string(name(state)) + (p.result.made ? " now: " : ": ") + label);
   };
   Result<std::vector<PieceResult>> results =
-      builder::fleet::work(manifest, pieces, os::path_of_program(), interrupted(), show);
+      builder::fleet::work(manifest, pieces, os::path_of_program(), interrupted(), show, store);
   if (results.status().code() == Code::cancelled) return {};
   return need(std::move(results));
 }
@@ -118,6 +119,7 @@ int work(const std::vector<std::string>& arguments) {
           "else 3.");
   cli.add_list("piece", "LIST", "only these pieces, by number or name, separated by commas");
   cli.add_flag("list", "do nothing: show which pieces are done");
+  cli.add_value("store", "STORE", "bake with this directory of earlier programs: see 'clbake build'");
   cli.add_value("output,o", "FILE", "when everything is done, also copy the merged bundle here");
   cli.add_json();
   if (const auto status = cli.parse(arguments)) return *status;
@@ -127,7 +129,7 @@ int work(const std::vector<std::string>& arguments) {
   if (cli.has("list")) {
     for (const std::size_t i : pieces) results.push_back(builder::fleet::look_at(manifest, manifest.pieces[i]));
   } else {
-    results = do_pieces(manifest, pieces);
+    results = do_pieces(manifest, pieces, cli.text("store"));
     if (results.empty()) {
       fail("clbake work: interrupted; finished work is kept, and the same command continues from there");
       return kInterrupted;

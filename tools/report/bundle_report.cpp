@@ -149,17 +149,6 @@ Json profiles_json(const Bundle& bundle, const std::string& file) {
   return profiles;
 }
 
-// Null where they cannot be checked: without libsodium.
-Json signatures_json(const Bundle& bundle) {
-  const Result<std::vector<builder::release::SignatureReport>> signatures = builder::release::signatures_of(bundle);
-  if (!signatures) return {};
-  Json all = Json::array();
-  for (const builder::release::SignatureReport& s : *signatures) {
-    all.push_back({{"public_key", s.public_key}, {"release", s.release}, {"valid", s.valid}});
-  }
-  return all;
-}
-
 // The bytes by which proofs try own programs: arguments with their contents.
 std::size_t trial_bytes(const Bundle& bundle, const std::string& file) {
   std::set<std::uint32_t> sources;
@@ -171,6 +160,21 @@ std::size_t trial_bytes(const Bundle& bundle, const std::string& file) {
 }
 
 }  // namespace
+
+Json signatures_json(const Bundle& bundle) {
+  const Result<std::vector<builder::release::SignatureReport>> signatures = builder::release::signatures_of(bundle);
+  if (!signatures) return {};
+  Json all = Json::array();
+  for (const builder::release::SignatureReport& s : *signatures) {
+    all.push_back({{"public_key", s.public_key}, {"release", s.release}, {"valid", s.valid}});
+  }
+  return all;
+}
+
+Json digest_json(const Bundle& bundle) {
+  const Result<std::string> identity = builder::release::identity_text(bundle);
+  return identity ? Json(*identity) : Json();
+}
 
 Json bundle_report(const Bundle& bundle, const std::string& file) {
   Json targets = Json::array(), summary = Json::array(), entries = Json::array();
@@ -195,10 +199,9 @@ Json bundle_report(const Bundle& bundle, const std::string& file) {
   }
   for (std::size_t i = 0; i < counts.size(); ++i) summary.push_back(counts[i].json(i));
   const Version version = bundle.version();
-  const Result<std::string> identity = builder::release::identity_text(bundle);
   return {{"format", std::to_string(version.major) + "." + std::to_string(version.minor)},
           {"file_bytes", bundle.size_bytes()},
-          {"digest", identity ? Json(*identity) : Json()},
+          {"digest", digest_json(bundle)},
           {"signatures", signatures_json(bundle)},
           {"bytes", bytes},
           {"stored_bytes", stored},

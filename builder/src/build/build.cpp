@@ -6,6 +6,7 @@
 #include <clbake/builder/scratch.hpp>
 #include <clbake/cache/pack.hpp>
 #include <clbake/cache/writer.hpp>
+#include "build/store.hpp"
 #include "build/tasks.hpp"
 #include "profile/kind_choice.hpp"
 #include "profile/untuned_profile.hpp"
@@ -75,10 +76,9 @@ bool reuse(const Job& job, Task& task) {
   return true;
 }
 
-// Ends the tasks whose work the previous bundle or an interrupted build has done: same target, variant and source, by
-// this version of clbake and, for an offline target, by the same compilers.
-void reuse_finished(std::vector<Task>& tasks, const PreviousBundle& previous) {
-  const std::vector<Job> jobs = jobs_of(previous.contents);
+// Ends the tasks whose work is done, by one of the jobs, of the previous bundle or a store, or by an interrupted build:
+// same target, variant and source, by this version of clbake and, for an offline target, by the same compilers.
+void reuse_finished(std::vector<Task>& tasks, const std::vector<Job>& jobs) {
   for (Task& task : tasks) {
     if (std::any_of(jobs.begin(), jobs.end(), [&](const Job& job) { return reuse(job, task); })) continue;
     // Nothing proves the programs of an offline target.
@@ -213,9 +213,17 @@ Result<BuildReport> pack(const Plan& plan, const BuildOptions& options, const St
   const Result<cache::Bytes> bytes = cache::pack(contents, pack_options(context));
   if (!bytes) return bytes.status();
   report.bytes = bytes->size();
-  const Status written = write_if_changed(options.output, *bytes);
+  Status written = write_if_changed(options.output, *bytes);
+  if (written && !options.store.empty()) written = write_store(options.store, contents, pack_options(context));
   if (!written) return written;
   return report;
+}
+
+// Each once.
+std::vector<Target> targets_of(const Plan& plan) {
+  std::vector<Target> targets;
+  for (const Task& task : plan.tasks) index_in(targets, task.job.target);
+  return targets;
 }
 
 Result<BuildReport> build_in(const std::string& work_directory, const BuildOptions& options,
@@ -225,7 +233,11 @@ Result<BuildReport> build_in(const std::string& work_directory, const BuildOptio
   if (plan.tasks.empty() && plan.unfit.empty())
     return {Code::invalid_argument, "no variant of the wanted precisions fits any of the devices"};
   const PreviousBundle previous = read_previous(options.output);
-  if (!options.fresh) reuse_finished(plan.tasks, previous);
+  std::vector<Job> finished = jobs_of(previous.contents);
+  StoredJobs stored;
+  if (!options.store.empty() && !options.fresh) stored = read_store(options.store, targets_of(plan));
+  std::move(stored.jobs.begin(), stored.jobs.end(), std::back_inserter(finished));
+  if (!options.fresh) reuse_finished(plan.tasks, finished);
   std::size_t count = 0;
   for (const Task& task : plan.tasks) count += !task.pending() ? 0U : task.offline() ? 1U : 2U;
   Steps steps{progress, {0, count, {}, {}}};
@@ -236,7 +248,11 @@ Result<BuildReport> build_in(const std::string& work_directory, const BuildOptio
   Status status = compile_tasks(plan.tasks, context);
   if (status) status = prove_tasks(plan.tasks, context);
   if (!status) return status;
-  return pack(plan, options, context, bake_lists, previous);
+  Result<BuildReport> report = pack(plan, options, context, bake_lists, previous);
+  for (const std::string& line : stored.unread) {
+    if (report) report->remarks.insert("the store was of no use: " + line);
+  }
+  return report;
 }
 
 }  // namespace

@@ -1,8 +1,10 @@
 #include <clbake/builder/jobs.hpp>
 #include <clbake/builder/merge_bundles.hpp>
 #include <clbake/builder/release/signing.hpp>
+#include <clbake/builder/release/split.hpp>
 #include <clbake/cache/limits.hpp>
 #include <clbake/cache/reader.hpp>
+#include <clbake/os/paths.hpp>
 #include <clbake/program_text.hpp>
 #include "profile/kind_choice.hpp"
 #include "profile/untuned_profile.hpp"
@@ -142,6 +144,18 @@ class Merger {
   std::vector<std::optional<std::uint32_t>> variants_;
 };
 
+// The slices of an index; each is verified as a bundle, too.
+Status read_index(const std::string& path, std::vector<NamedBundle>& bundles) {
+  const Result<std::vector<release::StoredSlice>> slices = release::read_slices(path);
+  if (!slices) return slices.status();
+  for (const release::StoredSlice& slice : *slices) {
+    Result<NamedBundle> bundle = read_bundle(slice.path);
+    if (!bundle) return bundle.status();
+    bundles.push_back(std::move(*bundle));
+  }
+  return {};
+}
+
 Result<std::vector<std::string>> bundles_in(const std::string& directory) {
   std::vector<std::string> files;
   std::error_code error;
@@ -158,7 +172,8 @@ Result<std::vector<std::string>> bundles_in(const std::string& directory) {
 Result<NamedBundle> read_bundle(const std::string& path) {
   const Result<cache::Bundle> bundle = cache::Bundle::open(path);
   if (!bundle) return bundle.status();
-  Status whole = bundle->verify();
+  Status whole = bundle->is_index() ? Status(Code::malformed, "is an index of slices, which has no programs itself")
+                                    : bundle->verify();
   if (whole) whole = release::check_digests(*bundle);
   if (!whole) return whole.within(path);
   const Result<std::vector<cache::Signature>> signatures = bundle->signatures();
@@ -178,7 +193,10 @@ Result<NamedBundle> read_bundle(const std::string& path) {
 
 Status read_bundles(const std::string& path, std::vector<NamedBundle>& bundles, std::vector<std::string>& left_out) {
   std::error_code ignored;  // of a path that is not there the opening will tell
+  const std::string index = path + "/" + release::kIndexName;
+  if (fs::exists(os::native(index), ignored)) return read_index(index, bundles);  // beside slices of other releases
   if (!fs::is_directory(path, ignored)) {
+    if (release::is_index_file(path)) return read_index(path, bundles);
     Result<NamedBundle> bundle = read_bundle(path);
     if (bundle) bundles.push_back(std::move(*bundle));
     return bundle.status();

@@ -2,6 +2,7 @@
 #include <clbake/builder/fleet/work.hpp>
 #include <clbake/builder/process.hpp>
 #include <clbake/builder/tuning_file.hpp>
+#include <clbake/os/paths.hpp>
 
 #include "process/text_file.hpp"
 
@@ -114,8 +115,12 @@ class Here {
 class Worker {
  public:
   Worker(const Manifest& manifest, std::string executable, const std::atomic<bool>& cancel,
-         const std::function<void(const WorkProgress&)>& progress)
-      : manifest_(manifest), executable_(std::move(executable)), cancel_(cancel), progress_(progress) {}
+         const std::function<void(const WorkProgress&)>& progress, std::string store)
+      : manifest_(manifest),
+        executable_(std::move(executable)),
+        cancel_(cancel),
+        progress_(progress),
+        store_(std::move(store)) {}
 
   // Does the piece if it is not done and nothing is in the way. Fails with cancelled or io.
   Result<PieceResult> attempt(const Piece& piece) {
@@ -165,6 +170,9 @@ class Worker {
     command.arguments = {executable_, "worker", "command"};
     command.arguments.insert(command.arguments.end(), piece.command.begin(), piece.command.end());
     command.arguments.back() = partial;
+    if (piece.stage == Stage::bake && !store_.empty()) {
+      command.arguments.insert(command.arguments.end(), {"--store", store_});
+    }
     command.directory = manifest_.directory;
     command.log = log_of(piece);
     const Result<Exit> exit = process::run(command, kNoTimeout, cancel_);
@@ -185,6 +193,7 @@ class Worker {
   std::string executable_;
   const std::atomic<bool>& cancel_;
   const std::function<void(const WorkProgress&)>& progress_;
+  std::string store_;  // absolute, or empty
   Here here_;
   std::set<std::string> intact_;  // ids of pieces whose outputs were found to be
 };
@@ -217,12 +226,14 @@ const char* name(PieceState state) {
 
 Result<std::vector<PieceResult>> work(const Manifest& manifest, const std::vector<std::size_t>& pieces,
                                       const std::string& worker, const std::atomic<bool>& cancel,
-                                      const std::function<void(const WorkProgress&)>& progress) {
+                                      const std::function<void(const WorkProgress&)>& progress,
+                                      const std::string& store) {
   const std::string directory = manifest.directory + "/pieces/unfinished";
   std::error_code error;
   fs::create_directories(directory, error);
   if (error) return {Code::io, directory + ": cannot create: " + error.message()};
-  Worker at_work(manifest, worker, cancel, progress);
+  const std::string store_path = store.empty() ? store : os::utf8(fs::absolute(os::native(store)));
+  Worker at_work(manifest, worker, cancel, progress, store_path);
   std::vector<PieceResult> results(pieces.size());
   // A piece may become possible by what this round, or another process, makes.
   for (bool made = true, busy = false; made || busy;) {

@@ -1,5 +1,6 @@
 #include <clbake/builder/release/signing.hpp>
 
+#include <clbake/cache/slices.hpp>
 #include <clbake/cache/writer.hpp>
 #include <clbake/os/files.hpp>
 #include <clbake/seal.hpp>
@@ -186,6 +187,14 @@ Result<cache::Bytes> sign(cache::ByteView bytes, const std::string& key_file, st
   if (!bundle) return bundle.status();
   const Result<Digest> identity = identity_of(*bundle);
   if (!identity) return identity.status();
+  if (bundle->is_index()) {
+    const Result<cache::SliceTable> table = bundle->slices();
+    if (!table) return table.status();
+    if (table->release != release) {
+      return {Code::invalid_argument, "the index is of release " + std::to_string(table->release) + ", not " +
+                                          std::to_string(release) + ": 'clbake split' sets its number"};
+    }
+  }
   Result<std::vector<cache::Signature>> signatures = bundle->signatures();
   if (!signatures) return signatures.status();
   Digest seed{};

@@ -71,6 +71,8 @@ Status check_digest_layout(const Layout& layout, std::uint64_t file_bytes) {
     most += layout.by_type[type].bytes;
     in_front = in_front && layout.by_type[type].offset <= digests.offset;
   }
+  most += section(SectionType::slices).bytes;
+  in_front = in_front && section(SectionType::slices).offset <= digests.offset;  // what is absent has offset 0
   if (digests.count != records) return {Code::malformed, "the numbers of digests and of records differ"};
   const std::uint64_t end = digests.offset + digests.bytes;
   const bool before_blobs = end <= section(SectionType::bodies).offset && end <= section(SectionType::programs).offset;

@@ -1,5 +1,6 @@
 // Full verification: every rule of FORMAT.md on every byte of the bundle. Records come first and the checksums of whole
 // sections last, so that a message names the damaged record where one is to blame.
+#include <clbake/cache/slices.hpp>
 #include <clbake/cache/xxh64.hpp>
 #include <clbake/exceptions_to_status.hpp>
 
@@ -49,7 +50,7 @@ class Verifier {
 
   Status run() {
     for (const auto step : {&Verifier::targets, &Verifier::sources, &Verifier::variants, &Verifier::profiles,
-                            &Verifier::index, &Verifier::proofs, &Verifier::programs, &Verifier::signatures,
+                            &Verifier::index, &Verifier::proofs, &Verifier::programs, &Verifier::slices, &Verifier::signatures,
                             &Verifier::areas, &Verifier::padding, &Verifier::sections}) {
       if (Status status = (this->*step)(); !status) return status;
     }
@@ -135,6 +136,8 @@ class Verifier {
     }
     return {};
   }
+
+  Status slices() { return bundle_.is_index() ? bundle_.slices().status() : Status(); }
 
   Status signatures() { return read_signatures(view_).status(); }
 

@@ -36,8 +36,9 @@ struct PackedProgram {
   std::uint32_t dictionary = 0;  // of the frame: 0, or 1 + the entry whose program it is
 };
 
-// The bytes of a bundle. `programs` has one item for each entry, in the same order; `digest` may be null.
+// The bytes of a bundle. `programs` has one item for each entry, in the same order; `digest` may be null. `slices`: the
+// section of an index.
 Result<Bytes> encode_canonical(const CanonicalContents& contents, const std::vector<PackedProgram>& programs,
-                               DigestFunction digest);
+                               DigestFunction digest, ByteView slices = {});
 
 }  // namespace clbake::cache

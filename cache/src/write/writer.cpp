@@ -81,13 +81,14 @@ class BlobArea {
 class Encoder {
  public:
   Encoder(const CanonicalContents& contents, Packing packing, const std::vector<PackedProgram>* packed,
-          DigestFunction digest)
+          DigestFunction digest, ByteView slices = {})
       : contents_(contents),
         packed_(packed),
         digest_(digest),
+        slices_(slices),
         compress_(packing == Packing::compressed),
-        section_count_(digest != nullptr ? format::kSectionTypes : format::kRequiredTypes),
-        areas_offset_(first_record_offset() + record_count() * format::kRecordBytes +
+        section_count_(format::kRequiredTypes + (digest != nullptr ? 2 : 0) + (slices.size > 0 ? 1 : 0)),
+        areas_offset_(first_record_offset() + record_count() * format::kRecordBytes + aligned(slices.size) +
                       (digest != nullptr ? aligned(record_count() * format::kDigestBytes) : 0)) {}
 
   Result<Bytes> run() {
@@ -109,6 +110,7 @@ class Encoder {
                                    SectionType::profiles, SectionType::index, SectionType::proofs}) {
       append_section(type, records(type));
     }
+    if (slices_.size > 0) append_section(SectionType::slices, {slices_.data, slices_.data + slices_.size});
     if (digest_ != nullptr) {
       add_digests(programs, bodies);
       append_section(SectionType::digests, records(SectionType::digests));
@@ -216,7 +218,8 @@ class Encoder {
     table_.resize(table_.size() + at::kBytes);
     std::uint8_t* p = table_.data() + table_.size() - at::kBytes;
     store32(p + at::kTypeAt, static_cast<std::uint32_t>(type));
-    store32(p + at::kFlagsAt, type <= SectionType::programs ? at::kRequired : 0);
+    const bool required = type <= SectionType::programs || type == SectionType::slices;
+    store32(p + at::kFlagsAt, required ? at::kRequired : 0);
     store64(p + at::kOffsetAt, file_.size());
     store64(p + at::kBytesAt, content.size());
     store64(p + at::kCountAt, record_bytes == 0 ? 0 : content.size() / record_bytes);
@@ -247,6 +250,7 @@ class Encoder {
   const CanonicalContents& contents_;
   const std::vector<PackedProgram>* packed_;  // by entry; null if the programs are compressed here
   DigestFunction digest_;                     // null: no digests and no room for signatures
+  ByteView slices_;                           // of an index; else empty
   bool compress_;
   std::size_t section_count_;
   std::uint64_t areas_offset_;                // of the first section after the records and digests
@@ -259,8 +263,8 @@ class Encoder {
 }  // namespace
 
 Result<Bytes> encode_canonical(const CanonicalContents& contents, const std::vector<PackedProgram>& programs,
-                               DigestFunction digest) {
-  return Encoder(contents, Packing::compressed, &programs, digest).run();
+                               DigestFunction digest, ByteView slices) {
+  return Encoder(contents, Packing::compressed, &programs, digest, slices).run();
 }
 
 Result<Bytes> encode(const Contents& contents, Packing packing) {

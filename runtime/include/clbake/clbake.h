@@ -497,6 +497,63 @@ CLBAKE_API cl_program clbake_program_get(const clbake_program* program);
 CLBAKE_API clbake_code clbake_program_explanation(const clbake_program* program, clbake_explanation* explanation,
                                                   clbake_error* error);
 
+/* ---- Releases in slices (`clbake split`): any number of threads at once. clbake/delivery/slice_index.hpp says more.
+ * ---- */
+
+typedef struct clbake_slice_index clbake_slice_index;
+typedef struct clbake_slice_list clbake_slice_list;
+
+/* Reads an index. minimum_release: an older one is refused. trust: NULL, or what the index must pass; its slices then
+ * pass with it. Fails as clbake_bundle_open, or with CLBAKE_NOT_TRUSTED. */
+CLBAKE_API clbake_code clbake_slice_index_open(const char* path, uint64_t minimum_release, const clbake_trust* trust,
+                                               clbake_slice_index** index, clbake_error* error);
+/* The same for bytes, which are copied. */
+CLBAKE_API clbake_code clbake_slice_index_copy_memory(const void* bytes, size_t size, uint64_t minimum_release,
+                                                      const clbake_trust* trust, clbake_slice_index** index,
+                                                      clbake_error* error);
+CLBAKE_API void clbake_slice_index_release(clbake_slice_index* index);
+
+/* Number of the release; 0 for NULL. */
+CLBAKE_API uint64_t clbake_slice_index_number(const clbake_slice_index* index);
+
+typedef struct clbake_slice {
+  size_t struct_size;
+  char name[80];        /* of its file */
+  uint64_t bytes;       /* of the whole file */
+  clbake_origin origin; /* of the programs that it has for the device; never CLBAKE_OVERLAY */
+  int instead;          /* not 0: it need not be fetched, and would serve without those that are 0 */
+} clbake_slice;
+
+static inline void clbake_slice_init(clbake_slice* slice) {
+  memset(slice, 0, sizeof *slice);
+  slice->struct_size = sizeof *slice;
+}
+
+/* Lists the slices that the device needs for these problems and programs: names, or "content-" and the digits of a
+ * content. newer_driver: as in clbake_options. Fetches nothing. Fails with CLBAKE_INVALID_ARGUMENT, CLBAKE_OPENCL or
+ * with what is wrong with the index. */
+CLBAKE_API clbake_code clbake_slice_index_needed(const clbake_slice_index* index, cl_device_id device, int newer_driver,
+                                                 const clbake_problem* problems, size_t problem_count,
+                                                 const char* const* programs, size_t program_count,
+                                                 clbake_slice_list** list, clbake_error* error);
+CLBAKE_API void clbake_slice_list_release(clbake_slice_list* list);
+
+/* Number of slices, first those that are to be fetched; 0 for NULL. */
+CLBAKE_API size_t clbake_slice_list_count(const clbake_slice_list* list);
+CLBAKE_API clbake_code clbake_slice_list_get(const clbake_slice_list* list, size_t i, clbake_slice* slice,
+                                             clbake_error* error);
+/* The i-th kind of problem or program that no slice serves; NULL behind the last one. Valid until the release. */
+CLBAKE_API const char* clbake_slice_list_unserved(const clbake_slice_list* list, size_t i);
+
+/* Opens a slice that was fetched, once its digest is the index'. Fails with CLBAKE_INVALID_ARGUMENT for a name that the
+ * index does not have, as clbake_bundle_open (CLBAKE_TRUNCATED: a part is there), or with CLBAKE_CHECKSUM. */
+CLBAKE_API clbake_code clbake_slice_index_open_slice(const clbake_slice_index* index, const char* name,
+                                                     const char* path, clbake_bundle** bundle, clbake_error* error);
+/* The same for bytes, which are copied. */
+CLBAKE_API clbake_code clbake_slice_index_copy_slice(const clbake_slice_index* index, const char* name,
+                                                     const void* bytes, size_t size, clbake_bundle** bundle,
+                                                     clbake_error* error);
+
 /* ---- Without a library: any thread. ---- */
 
 /* Does early what NVIDIA's driver would do at the first program of the process; call it in a thread of its own beside

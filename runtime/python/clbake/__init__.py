@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     import pyopencl.array
 
 __all__ = ["Activation", "Argument", "Bias", "Bundle", "Code", "Counters", "Error", "Explanation", "Gemm", "Layout",
-           "Library", "LogLevel", "Matrix", "OnMiss", "Origin", "Overlay", "Precision", "Problem", "ProgramText", "load", "preload",
-           "user_cache_directory"]
+           "Library", "LogLevel", "Matrix", "NeededSlices", "OnMiss", "Origin", "Overlay", "Precision", "Problem",
+           "ProgramText", "Slice", "SliceIndex", "load", "preload", "user_cache_directory"]
 
 # A buffer; a buffer and the elements before its matrix; an array; or None where the call reads nothing.
 Matrix = Union["cl.Buffer", "tuple[cl.Buffer, int]", "cl.array.Array", None]
@@ -211,6 +211,73 @@ class Bundle(_Handle):
             super().__init__("bundle", _made("clbake_bundle_copy_memory", content, len(content)))
         else:
             super().__init__("bundle", _made("clbake_bundle_open", _encoded(source)))
+
+
+class Slice(NamedTuple):
+    """A slice of a release: its file's name and size; what its programs are for the device: native, portable, source."""
+
+    name: str
+    bytes: int
+    origin: Origin
+
+
+class NeededSlices(NamedTuple):
+    """slices: to fetch. instead: what would serve without them. unserved: kinds of problems, and programs, that no slice
+    serves."""
+
+    slices: list[Slice]
+    instead: list[Slice]
+    unserved: list[str]
+
+
+class SliceIndex(_Handle):
+    """The index of a release in slices (`clbake split`): the path of a file, or its bytes. An index of a release before
+    minimum_release is refused."""
+
+    def __init__(self, source: str | os.PathLike[str] | bytes, *, minimum_release: int = 0) -> None:
+        least = checked_size(minimum_release, Argument.OTHER)
+        if isinstance(source, bytes):
+            handle = _made("clbake_slice_index_copy_memory", source, len(source), least, None)
+        else:
+            handle = _made("clbake_slice_index_open", _encoded(source), least, None)
+        super().__init__("slice_index", handle)
+
+    @property
+    def release(self) -> int:
+        return _function("clbake_slice_index_number")(self._pointer)
+
+    def needed(self, device: cl.Device, problems: Sequence[Problem] = (), programs: Sequence[str] = (), *,
+               newer_driver: bool = False) -> NeededSlices:
+        """The slices that the device needs for these problems, and programs by name. Fetches nothing."""
+        array = (h.ProblemStruct * len(problems))(*problems)
+        names = (ctypes.c_char_p * len(programs))(*map(_encoded, programs))
+        handle = _made("clbake_slice_index_needed", self._pointer, device.int_ptr, int(newer_driver), array,
+                       len(problems), names, len(names))
+        with _Handle("slice_list", handle) as found:
+            return _needed_slices(found._pointer)
+
+    def open_slice(self, name: str, source: str | os.PathLike[str] | bytes) -> Bundle:
+        """A slice that was fetched, a file or bytes, once its digest is the index'. Raises Error: TRUNCATED where a part
+        of it is there, CHECKSUM for another one."""
+        bundle = Bundle.__new__(Bundle)
+        if isinstance(source, bytes):
+            handle = _made("clbake_slice_index_copy_slice", self._pointer, _encoded(name), source, len(source))
+        else:
+            handle = _made("clbake_slice_index_open_slice", self._pointer, _encoded(name), _encoded(source))
+        _Handle.__init__(bundle, "bundle", handle)
+        return bundle
+
+
+def _needed_slices(pointer: int) -> NeededSlices:
+    needed = NeededSlices([], [], [])
+    for i in range(_function("clbake_slice_list_count")(pointer)):
+        struct = h.SliceStruct()
+        _call("clbake_slice_list_get", pointer, i, ctypes.byref(struct))
+        to = needed.instead if struct.instead else needed.slices
+        to.append(Slice(struct.name.decode(), struct.bytes, Origin(struct.origin)))
+    while (text := _function("clbake_slice_list_unserved")(pointer, len(needed.unserved))) is not None:
+        needed.unserved.append(text.decode())
+    return needed
 
 
 class Overlay(_Handle):

@@ -15,10 +15,6 @@ using clbake::Result;
 using clbake::Status;
 using namespace clbake::c;
 
-struct clbake_bundle {
-  clbake::Bundle bundle;
-};
-
 namespace {
 struct CLog {
   clbake_log log = nullptr;
@@ -126,7 +122,9 @@ void check_enumerator(const Enum& value, int first, int last, Argument argument,
   if (n < first || n > last) throw Refused{{argument, message}};
 }
 
-clbake::Problem problem_of(const clbake_problem* problem) {
+}  // namespace
+
+clbake::Problem clbake::c::problem_of(const clbake_problem* problem) {
   const clbake_problem& from = *given(problem, "problem");
   check_size(from.struct_size, sizeof from, "problem");
   check_enumerator(from.precision, CLBAKE_SINGLE, CLBAKE_COMPLEX_DOUBLE, Argument::precision,
@@ -162,6 +160,8 @@ clbake::Problem problem_of(const clbake_problem* problem) {
   p.epilogue = epilogue_of(from);
   return p;
 }
+
+namespace {
 
 // Calls the C log for the C++ library.
 void pass_on(clbake::LogLevel level, const char* message, void* data) {

@@ -11,6 +11,10 @@
 #include <memory>
 #include <string>
 
+struct clbake_bundle {
+  clbake::Bundle bundle;
+};
+
 struct clbake_overlay {
   std::shared_ptr<clbake::OverlayStore> store;
 };
@@ -38,6 +42,9 @@ inline clbake_code report(const Status& status, clbake_error* error) {
   copy_text(error->message, status.message().empty() ? std::string(name(status.code())) : status.message());
   return code;
 }
+
+// The problem; throws Refused for one that no enumeration has.
+clbake::Problem problem_of(const clbake_problem* problem);
 
 // Thrown by the checks below and caught by `run`.
 struct Refused {

@@ -19,29 +19,8 @@ std::uint64_t next_number(std::string_view& text) {
   return error == std::errc() ? value : 0;
 }
 
-// Compares "580.65.06" and "580.159.04" number by number.
-bool older(std::string_view a, std::string_view b) {
-  while (!a.empty() || !b.empty()) {
-    const std::uint64_t x = next_number(a);
-    const std::uint64_t y = next_number(b);
-    if (x != y) return x < y;
-  }
-  return false;
-}
-
 bool same_maker(const Target& a, const Target& b) {
   return a.platform_name == b.platform_name && a.vendor == b.vendor && a.address_bits == b.address_bits;
-}
-
-// True when the tier may hand the device code that was made for another target.
-bool serves(Tier tier, const Target& made_for, const Target& device) {
-  if (tier == Tier::portable) return portable_serves(made_for, device);
-  if (!newer_driver_serves(made_for, device)) return false;
-  if (tier == Tier::newer_driver) return true;
-  if (!platform_of(device).loads_older_code) return false;
-  // One driver makes the same machine code for all devices of an architecture. An offline compiler is no driver.
-  const bool same_driver = !made_for.device_name.empty() && made_for.driver_version == device.driver_version;
-  return tier == Tier::stand_in || same_driver;
 }
 
 // An entry of another target, made by this version of the driver.
@@ -72,6 +51,25 @@ std::vector<Relative> relatives(const DeviceBundle& bundle, const Target& device
 }
 
 }  // namespace
+
+bool older(std::string_view a, std::string_view b) {
+  while (!a.empty() || !b.empty()) {
+    const std::uint64_t x = next_number(a);
+    const std::uint64_t y = next_number(b);
+    if (x != y) return x < y;
+  }
+  return false;
+}
+
+bool serves(Tier tier, const Target& made_for, const Target& device) {
+  if (tier == Tier::portable) return portable_serves(made_for, device);
+  if (!newer_driver_serves(made_for, device)) return false;
+  if (tier == Tier::newer_driver) return true;
+  if (!platform_of(device).loads_older_code) return false;
+  // One driver makes the same machine code for all devices of an architecture. An offline compiler is no driver.
+  const bool same_driver = !made_for.device_name.empty() && made_for.driver_version == device.driver_version;
+  return tier == Tier::stand_in || same_driver;
+}
 
 int compute_capability(std::string_view architecture, bool with_suffix) {
   constexpr std::string_view prefix = "sm_";

@@ -4,6 +4,8 @@
 
 #include "select/choose.hpp"
 
+#include <string_view>
+
 namespace clbake {
 
 // Best first: how little is left to compile counts, not which bundle came first. So a tier is tried with all bundles
@@ -44,6 +46,12 @@ constexpr bool counts_as_exact(Tier tier) { return tier == Tier::exact || tier =
 constexpr cache::Form form_of(Tier tier) {
   return tier == Tier::portable ? cache::Form::portable : cache::Form::native;
 }
+
+// True when the tier may hand the device code that was made for another target.
+bool serves(Tier tier, const Target& made_for, const Target& device);
+
+// Compares versions of drivers, "580.65.06" and "580.159.04", number by number.
+bool older(std::string_view a, std::string_view b);
 
 // The entries that a device may load for a variant by one tier, best first. Empty, with the reason in `none`, when
 // there is none. Damaged records of other targets are left out.

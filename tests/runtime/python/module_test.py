@@ -482,5 +482,37 @@ class Lifetimes(ModuleTest):
             clbake.load("libm.so.6")  # one is loaded already
 
 
+class SliceTest(unittest.TestCase):
+    def test_a_device_needs_some_slices_which_serve_like_the_bundle(self):
+        with tempfile.TemporaryDirectory() as store:
+            command = [os.environ["CLBAKE_TEST_COMMAND"], "split", BUNDLE, "-o", store, "--release", "4"]
+            subprocess.run(command, check=True, capture_output=True)
+            path = Path(store, "index.clbake-index")
+            with self.assertRaises(clbake.Error) as caught:
+                clbake.SliceIndex(path, minimum_release=5)
+            self.assertEqual(caught.exception.code, Code.NOT_TRUSTED)
+            index = clbake.SliceIndex(path.read_bytes(), minimum_release=4)
+            self.assertEqual(index.release, 4)
+            needed = index.needed(device, [Problem(16, 16, 16)], ["nobody's"])
+            self.assertEqual(needed.unserved, ["nobody's"])
+            self.assertEqual([slice.origin for slice in needed.slices], [Origin.NATIVE])
+            name = needed.slices[0].name
+            whole = Path(store, name).read_bytes()
+            self.assertEqual(len(whole), needed.slices[0].bytes)
+            Path(store, "half").write_bytes(whole[:1000])
+            for code, source in ((Code.TRUNCATED, Path(store, "half")), (Code.TRUNCATED, whole[:1000]),
+                                 (Code.CHECKSUM, Path(store, needed.instead[0].name)),
+                                 (Code.NOT_FOUND, Path(store, "none"))):
+                with self.assertRaises(clbake.Error) as caught:
+                    index.open_slice(name, source)
+                self.assertEqual(caught.exception.code, code)
+            for source in (whole, Path(store, name)):
+                library = clbake.Library(context, device, index.open_slice(name, source))
+                explanation = library.explain(Problem(16, 16, 16))
+                self.assertEqual(explanation.origin, Origin.NATIVE)
+                self.assertEqual(explanation.variant, clbake.Library(
+                    context, device, clbake.Bundle(BUNDLE)).explain(Problem(16, 16, 16)).variant)
+
+
 if __name__ == "__main__":
     unittest.main()

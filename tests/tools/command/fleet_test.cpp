@@ -177,6 +177,24 @@ BOOST_FIXTURE_TEST_CASE(AFailedCheckIsNamedAndRepeated, Fleet) {
   BOOST_TEST(fs::exists(bundle));
 }
 
+// As CI keeps it between plans. Logs show what was baked.
+BOOST_FIXTURE_TEST_CASE(AStoreServesAnotherPlan, Fleet) {
+  const std::string store = directory.path("store");
+  const auto with_store = [&](const std::string& file) {
+    return json_of(run({"work", file, "--piece", kPieces, "--store", store, "--json"}));
+  };
+  BOOST_TEST(made(with_store(manifest)) == 5U);
+  const Directory other;
+  const nlohmann::json again = with_store(elsewhere(other));
+  BOOST_TEST(made(again) == 5U);
+  for (const std::size_t bake : {1U, 2U, 3U, 4U}) {
+    const std::string output = output_of(again, bake);
+    const std::string log =
+        read_file(other.path("pieces/" + again["pieces"][bake - 1]["piece"].get<std::string>() + ".log"));
+    BOOST_TEST(contains(log, "(0 baked, 1 reused)"), log);
+  }
+}
+
 BOOST_FIXTURE_TEST_CASE(AFullDiskIsNamedAndTheNextRunFinishes, Fleet) {
   const Outcome full = shell("ulimit -f 16; " + here() + " work " + manifest + " --piece 1,2");  // 8 KiB
   BOOST_TEST(full.status == 3);
@@ -256,6 +274,14 @@ BOOST_FIXTURE_TEST_CASE(WorkflowsHaveEveryPieceAndWaitForTheirStages, Fleet) {
   }
   BOOST_TEST(contains(github, "  report:\n    needs: [bake, merge]\n    if: ${{ !cancelled() }}\n"), github);
   BOOST_TEST(contains(gitlab, "stages: [bake, merge, report]\n"), gitlab);
+  // Only bakes have a cache of the programs for one driver.
+  const auto count = [](const std::string& text, const std::string& part) {
+    std::size_t found = 0;
+    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+    return found;
+  };
+  BOOST_TEST(count(github, "restore-keys: clbake-store-${{ matrix.driver }}-\n") == 1U);
+  BOOST_TEST(count(gitlab, "- {key: store-") == 4U);
 }
 
 // An application's own programs, with an include that changes between plan and work.

@@ -5,11 +5,22 @@
 #include "cli/json.hpp"
 #include "command/verbs.hpp"
 
+#include <clbake/cache/slices.hpp>
 #include <clbake/cache/writer.hpp>
 
 #include <cstdio>
 
 namespace clbake::tool {
+namespace {
+
+// The number that an index has already; 0 for a bundle, and what cannot be read.
+std::uint64_t own_release(const std::string& file) {
+  const Result<Bundle> bundle = Bundle::open(file);
+  const Result<cache::SliceTable> table = bundle ? bundle->slices() : bundle.status();
+  return table ? table->release : 0;
+}
+
+}  // namespace
 
 int keygen(const std::vector<std::string>& arguments) {
   Cli cli("keygen [OPTIONS] -o FILE",
@@ -36,11 +47,11 @@ int sign(const std::vector<std::string>& arguments) {
   cli.add_required("key", "FILE", "the secret key");
   cli.add_value("release", "N",
                 "the number of the release, higher than those of all earlier ones; applications refuse older releases "
-                "than they ask for; default 0");
+                "than they ask for; default 0, for an index its own");
   cli.add_value("output,o", "FILE", "the bundle to write; default: FILE itself");
   cli.add_json();
   if (const auto status = cli.parse(arguments)) return *status;
-  const std::uint64_t release = cli.size("release", 0);
+  const std::uint64_t release = cli.size("release", own_release(cli.file()));
   const std::string output = behind_links(cli.text("output", cli.file().c_str()));
   need(builder::build::check_output(output));  // never a key
   const cache::Bytes bytes = read_verified(cli.file());

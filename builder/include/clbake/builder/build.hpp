@@ -27,6 +27,7 @@ struct BuildOptions {
   std::vector<program::Program> programs;      // the application's own, for every device and target
   bool gemm = true;                            // false: no variants of GEMM, `programs` alone
   std::string output;
+  std::string store;  // a directory of slices that is read and written as well; empty: none
   // Executable whose `worker compile JOB OUT`, `worker prove JOB OVERHEAD OUT` and, for targets,
   // `worker compile-offline JOB OUT` do the compiler's and the driver's part.
   std::string worker;
@@ -103,14 +104,14 @@ struct BuildReport {
 };
 
 // `bake_lists` is what bake_lists_for(options) says. Steps: what an earlier bundle at `output` or an interrupted
-// build's directory `output`.work already proves is taken over (same target, source, options, tool version); the rest
-// is compiled in parallel, then proven one at a time. The bundle is written when all jobs are done, if at least one
-// succeeded: `output` is replaced in one step and then holds what was asked for, alone. A worker whose disk is full
-// ends the build, which the next one continues. On cancellation everything done so far stays in `output`.work, which
-// the next build takes up and removes at the end. A winner of `profiles` that breaks a constraint of its device is a
-// variant that failed; so is a program with a work-group size beyond the device, or with files that could not be read.
-// Fails with invalid_argument (nothing to build; like bake_lists_for; the output is a file that is no bundle), io
-// (output not writable), cancelled, build_failed (every job failed).
+// build's directory `output`.work, or the store, already proves is taken over (same target, source, options, tool
+// version); the rest is compiled in parallel, then proven one at a time. The bundle is written when all jobs are done,
+// if at least one succeeded: `output` is replaced in one step and then holds what was asked for, alone. A worker whose
+// disk is full ends the build, which the next one continues. On cancellation everything done so far stays in
+// `output`.work, which the next build takes up and removes at the end. A winner of `profiles` that breaks a constraint
+// of its device is a variant that failed; so is a program with a work-group size beyond the device, or with files that
+// could not be read. Fails with invalid_argument (nothing to build; like bake_lists_for; the output is a file that is
+// no bundle), io (output not writable), cancelled, build_failed (every job failed).
 Result<BuildReport> build(const BuildOptions& options, const std::vector<BakeList>& bake_lists,
                           const std::atomic<bool>& cancel, const std::function<void(const Progress&)>& progress);
 

@@ -25,4 +25,7 @@ class Blake2b {
 // Any thread.
 ContentDigest blake2b_256(ByteView bytes);
 
+// The same as a DigestFunction (writer.hpp).
+void blake2b_256(ByteView bytes, std::uint8_t* digest);
+
 }  // namespace clbake::cache

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <clbake/cache/reader.hpp>
+#include <clbake/cache/slices.hpp>
 #include <clbake/cache/writer.hpp>
 
 #include <atomic>
@@ -22,6 +23,10 @@ struct PackOptions {
 // dictionary. Equal contents in any order give equal bytes, with any number of threads. Fails like `encode`, and with
 // cancelled.
 Result<Bytes> pack(const Contents& contents, const PackOptions& options = {});
+
+// An index of slices. The targets of `table` are indices into `targets`; its slices need no order. Equal targets and
+// tables give equal bytes. Fails with invalid_argument for a table against the rules of FORMAT.md.
+Result<Bytes> pack_index(const std::vector<Target>& targets, const SliceTable& table);
 
 // The bundle with exactly these signatures, in any order, in the place of those that it has; everything else stays as
 // it is. `bundle` is intact. Fails with not_trusted when it has no digests, with invalid_argument when two signatures

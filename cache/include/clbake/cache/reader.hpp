@@ -44,6 +44,8 @@ struct Signature {
   std::array<std::uint8_t, 64> signature{};   // of identity and release
 };
 
+struct SliceTable;  // slices.hpp
+
 struct Version {
   std::uint16_t major = 0;
   std::uint16_t minor = 0;
@@ -144,6 +146,17 @@ class Bundle {
   // Compares every blob with its digest by `guard`, which need not be the bundle's own. The first failure names the
   // record. Ok without digests.
   CLBAKE_API Status check_digests(const Guard& guard) const;
+
+  // True for an index of slices, which holds targets and nothing else.
+  CLBAKE_API bool is_index() const;
+
+  // The slices that an index names. Fails with not_a_bundle for a bundle that is no index, and like a record.
+  CLBAKE_API Result<SliceTable> slices() const;
+
+  // The same bundle, if blake2b_256 of all its bytes is `digest`; else fails with checksum. With a `voucher`, who
+  // vouches for this digest, the result reads a private copy of the bytes and returns it as voucher().
+  CLBAKE_API Result<Bundle> of_digest(const ContentDigest& digest, std::shared_ptr<const void> voucher = nullptr) const;
+  CLBAKE_API const void* voucher() const;  // null: nobody
 
   // A bundle that holds nothing.
   CLBAKE_API static Result<Bundle> nothing();

@@ -40,9 +40,11 @@ struct WorkProgress {
 // do, one at a time, and waits for those that another process is at work on. `worker` is the executable whose `worker
 // command ARGUMENTS` runs a piece's command. Commands write to pieces/unfinished; what is complete moves to its place
 // in one step. What a killed or failed command had done is taken up there by the next one. The result has an element
-// for each index. Fails with cancelled, or with io when nothing can be written at all.
+// for each index. `store`: where bakes keep what they made, and find what earlier ones did
+// (build::BuildOptions::store); empty: nowhere. Fails with cancelled, or with io when nothing can be written at all.
 Result<std::vector<PieceResult>> work(const Manifest& manifest, const std::vector<std::size_t>& pieces,
                                       const std::string& worker, const std::atomic<bool>& cancel,
-                                      const std::function<void(const WorkProgress&)>& progress);
+                                      const std::function<void(const WorkProgress&)>& progress,
+                                      const std::string& store = {});
 
 }  // namespace clbake::builder::fleet

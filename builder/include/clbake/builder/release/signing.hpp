@@ -36,7 +36,8 @@ Result<std::string> make_key(const std::string& path);
 
 // The bundle, signed by the key in the file for this release; an earlier signature of the same key is replaced, those
 // of others stay. `bundle` is intact. Sets `public_key`. Fails with io or invalid_argument when the file is no secret
-// key, or others than its owner may read it; with not_trusted when the bundle has no digests.
+// key, or others than its owner may read it; with invalid_argument for an index of another release; with not_trusted
+// when the bundle has no digests.
 Result<cache::Bytes> sign(cache::ByteView bundle, const std::string& key_file, std::uint64_t release,
                           std::string& public_key);
 

@@ -1,0 +1,89 @@
+#include "build/store.hpp"
+
+#include <clbake/builder/merge_bundles.hpp>
+#include <clbake/os/paths.hpp>
+#include "profile/kind_choice.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+namespace clbake::builder::build {
+namespace {
+
+std::string index_name(const Target& target) { return "target-" + identity(target) + release::kIndexExtension; }
+
+// Nothing when the store has nothing of the target.
+Result<std::optional<cache::Contents>> read_target(const std::string& store, const Target& target) {
+  std::error_code ignored;
+  const std::string index = store + "/" + index_name(target);
+  if (!std::filesystem::exists(os::native(index), ignored)) return std::optional<cache::Contents>();
+  std::vector<NamedBundle> bundles;
+  std::vector<std::string> left_out;
+  const Status read = read_bundles(index, bundles, left_out);
+  if (!read) return read;
+  const cache::Contents all = merge_bundles(std::move(bundles)).contents;
+  const auto found = std::find(all.targets.begin(), all.targets.end(), target);
+  if (found == all.targets.end()) return {Code::no_target, index + ": is that of another driver with the same key"};
+  return std::optional(release::part_of_target(all, static_cast<std::uint32_t>(found - all.targets.begin())));
+}
+
+// Takes out variants that `other` has, under their names.
+cache::Contents without(cache::Contents contents, const cache::Contents& other) {
+  std::set<std::string> names;
+  for (const cache::Variant& variant : other.variants) names.insert(variant.name);
+  const auto is_there = [&](std::uint32_t v) { return names.count(contents.variants[v].name) > 0; };
+  std::vector<cache::Entry>& entries = contents.entries;
+  entries.erase(std::remove_if(entries.begin(), entries.end(), [&](const auto& e) { return is_there(e.variant); }),
+                entries.end());
+  for (cache::Profile& profile : contents.profiles) {
+    profile::keep_if(profile, [&](const GemmKind&, std::uint32_t v) { return !is_there(v); });
+  }
+  return release::part_of_target(contents, 0);
+}
+
+Status write_target(const std::string& store, cache::Contents made, const cache::PackOptions& pack) {
+  const Target target = made.targets[0];
+  Result<std::optional<cache::Contents>> known = read_target(store, target);
+  if (known && *known) {  // another build may have baked other variants
+    cache::Contents others = without(std::move(**known), made);
+    std::vector<NamedBundle> parts;
+    parts.push_back({"", std::move(made)});
+    parts.push_back({"", std::move(others)});
+    const cache::Contents both = merge_bundles(std::move(parts)).contents;
+    const auto at = std::find(both.targets.begin(), both.targets.end(), target) - both.targets.begin();
+    made = release::part_of_target(both, static_cast<std::uint32_t>(at));
+  }
+  release::SplitOptions options;
+  options.index = index_name(target);
+  options.pack = pack;
+  return release::split(made, store, options).status();
+}
+
+}  // namespace
+
+StoredJobs read_store(const std::string& store, const std::vector<Target>& targets) {
+  StoredJobs stored;
+  for (const Target& target : targets) {
+    const Result<std::optional<cache::Contents>> known = read_target(store, target);
+    if (!known) stored.unread.push_back(known.status().message());
+    if (!known || !*known) continue;
+    for (Job& job : jobs_of(**known)) stored.jobs.push_back(std::move(job));
+  }
+  return stored;
+}
+
+Status write_store(const std::string& store, const cache::Contents& contents, const cache::PackOptions& pack) {
+  for (std::uint32_t t = 0; t < contents.targets.size(); ++t) {
+    cache::Contents of_target = release::part_of_target(contents, t);
+    if (of_target.entries.empty()) continue;  // the defaults for other devices
+    const Status written = write_target(store, std::move(of_target), pack);
+    if (!written) return written;
+  }
+  return {};
+}
+
+}  // namespace clbake::builder::build

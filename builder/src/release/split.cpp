@@ -1,0 +1,248 @@
+#include <clbake/builder/release/split.hpp>
+
+#include <clbake/builder/release/signing.hpp>
+#include <clbake/cache/blake2b.hpp>
+#include <clbake/cache/slices.hpp>
+#include <clbake/cache/writer.hpp>
+#include <clbake/cache/xxh64.hpp>
+#include <clbake/os/paths.hpp>
+#include "profile/kind_choice.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace clbake::builder::release {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The kinds that share a slice with the variant, as Slice::kinds has them.
+std::uint32_t slice_kinds(const cache::Variant& variant) {
+  if (!variant.is_program()) return 0xFU << (4 * (static_cast<std::uint32_t>(variant.precision) - 1));
+  for (const auto& [precision, kinds] : {std::pair(Precision::complex_single, cache::kComplexSingle),
+                                         std::pair(Precision::complex_double, cache::kComplexDouble)}) {
+    if (variant.name.rfind(std::string("clbake-") + name(precision) + "-", 0) == 0) return kinds;
+  }
+  return cache::kOwnPrograms;
+}
+
+cache::ProgramKey key_of(const cache::Variant& variant) {
+  cache::ProgramKey key;
+  key.name = cache::xxh64(reinterpret_cast<const std::uint8_t*>(variant.name.data()), variant.name.size(), 0);
+  for (int i = 0; i < 8; ++i) key.content |= std::uint64_t{variant.content[static_cast<std::size_t>(i)]} << (8 * i);
+  return key;
+}
+
+// The records of one slice, by their indices in the whole bundle.
+struct Cut {
+  std::set<std::uint32_t> variants;
+  std::vector<std::uint32_t> entries;
+};
+
+// These records alone. `target`: that of all entries, or kNoTarget.
+cache::Contents cut_out(const cache::Contents& all, std::uint32_t target, const Cut& cut, bool with_trials) {
+  cache::Contents made;
+  std::map<std::uint32_t, std::uint32_t> sources, variants;  // new indices
+  const auto add_source = [&](std::uint32_t source) {
+    const auto [at, is_new] = sources.try_emplace(source, static_cast<std::uint32_t>(made.sources.size()));
+    if (is_new) made.sources.push_back(all.sources[source]);
+    return at->second;
+  };
+  for (const std::uint32_t v : cut.variants) {
+    variants[v] = static_cast<std::uint32_t>(made.variants.size());
+    cache::Variant variant = all.variants[v];
+    variant.source = add_source(variant.source);
+    variant.trial = variant.trial != 0 && with_trials ? 1 + add_source(variant.trial - 1) : 0;
+    made.variants.push_back(std::move(variant));
+  }
+  if (target == cache::kNoTarget) return made;
+  made.targets.push_back(all.targets[target]);
+  for (const cache::Profile& of : all.profiles) {
+    if (of.target != target) continue;
+    cache::Profile profile = of;
+    profile.target = 0;
+    profile::keep_if(profile, [&](const GemmKind&, std::uint32_t v) { return variants.count(v) > 0; });
+    profile::for_each_variant(profile, [&](std::uint32_t& v) { v = variants[v]; });
+    if (!profile::kinds_of(profile).empty()) made.profiles.push_back(std::move(profile));
+  }
+  for (const std::uint32_t e : cut.entries) {
+    cache::Entry& entry = made.entries.emplace_back(all.entries[e]);
+    entry.target = 0;
+    entry.variant = variants[entry.variant];
+  }
+  return made;
+}
+
+class Slicer {
+ public:
+  explicit Slicer(const cache::Contents& all) : all_(all) {
+    for (const cache::Variant& variant : all.variants) groups_.push_back(slice_kinds(variant));
+    std::vector<bool> has_target(all.variants.size());
+    const auto add = [&](std::uint32_t target, std::uint32_t variant) -> Cut& {
+      has_target[variant] = true;
+      Cut& cut = cuts_[{target, groups_[variant]}];
+      cut.variants.insert(variant);
+      return cut;
+    };
+    for (std::uint32_t e = 0; e < all.entries.size(); ++e) {
+      add(all.entries[e].target, all.entries[e].variant).entries.push_back(e);
+    }
+    for (const cache::Profile& profile : all.profiles) {
+      cache::Profile named = profile;
+      profile::for_each_variant(named, [&](std::uint32_t& variant) { add(profile.target, variant); });
+    }
+    // For devices that have no slice of their own: the source of every program. With what nothing else names.
+    for (std::uint32_t v = 0; v < all.variants.size(); ++v) {
+      if (all.variants[v].is_program() || !has_target[v]) cuts_[{cache::kNoTarget, groups_[v]}].variants.insert(v);
+    }
+  }
+
+  // By target and group.
+  const std::map<std::pair<std::uint32_t, std::uint32_t>, Cut>& cuts() const { return cuts_; }
+
+ private:
+  const cache::Contents& all_;
+  std::vector<std::uint32_t> groups_;  // by variant
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Cut> cuts_;
+};
+
+// The kinds that a slice serves, and the forms of its programs.
+cache::Slice describe(const cache::Contents& contents, std::uint32_t target) {
+  cache::Slice slice;
+  slice.target = target;
+  for (const cache::Variant& variant : contents.variants) {
+    slice.kinds |= variant.is_program() ? slice_kinds(variant) : 1U << index_of(variant.kind());
+  }
+  for (const cache::Entry& entry : contents.entries) {
+    slice.forms |= entry.form == cache::Form::native ? cache::kNativeForm : cache::kPortableForm;
+    if (entry.newer_driver) slice.forms |= cache::kNewerDriverForm;
+  }
+  return slice;
+}
+
+// Collects the table of the index.
+class Table {
+ public:
+  explicit Table(std::uint64_t release) { table_.release = release; }
+
+  void add(cache::Slice slice, const cache::Contents& contents) {
+    if ((slice.kinds & cache::kOwnPrograms) != 0) {
+      slice.set = static_cast<std::uint32_t>(programs_.size());
+      std::vector<std::size_t>& programs = programs_.emplace_back();
+      for (const cache::Variant& variant : contents.variants) programs.push_back(number_of(key_of(variant)));
+    }
+    table_.slices.push_back(slice);
+  }
+
+  const cache::SliceTable& finish() {
+    table_.sets.assign(programs_.size(), cache::Bytes((table_.programs.size() + 7) / 8));
+    for (std::size_t set = 0; set < programs_.size(); ++set) {
+      for (const std::size_t p : programs_[set]) table_.sets[set][p / 8] |= static_cast<std::uint8_t>(1U << (p % 8));
+    }
+    return table_;
+  }
+
+ private:
+  std::size_t number_of(const cache::ProgramKey& key) {
+    const auto [at, is_new] = numbers_.try_emplace(key, table_.programs.size());
+    if (is_new) table_.programs.push_back(key);
+    return at->second;
+  }
+
+  cache::SliceTable table_;
+  std::map<cache::ProgramKey, std::size_t> numbers_;
+  std::vector<std::vector<std::size_t>> programs_;  // by set
+};
+
+// Writes the slice unless it is there, and whole.
+Status keep(const std::string& path, const cache::Slice& slice, cache::ByteView bytes, SplitReport& report) {
+  ++report.slices;
+  report.bytes += slice.bytes;
+  const Result<Bundle> present = Bundle::open(path);
+  if (present && present->of_digest(slice.digest)) return {};
+  ++report.written;
+  report.written_bytes += slice.bytes;
+  return cache::write_file(path, bytes);
+}
+
+}  // namespace
+
+Result<SplitReport> split(const cache::Contents& contents, const std::string& store, const SplitOptions& options) {
+  std::error_code error;
+  fs::create_directories(os::native(store), error);
+  if (error) return {Code::io, store + ": cannot be made: " + error.message()};
+  SplitReport report;
+  Table table(options.release);
+  std::map<std::uint32_t, std::uint64_t> bytes_of;  // by target
+  cache::PackOptions pack = options.pack;
+  pack.digest = nullptr;
+  const Slicer slicer(contents);
+  for (const auto& [key, cut] : slicer.cuts()) {
+    // No device reads trials: they lie with the sources of every program.
+    const cache::Contents part = cut_out(contents, key.first, cut, key.first == cache::kNoTarget);
+    const Result<cache::Bytes> bytes = cache::pack(part, pack);
+    if (!bytes) return bytes.status();
+    cache::Slice slice = describe(part, key.first);
+    slice.digest = cache::blake2b_256({bytes->data(), bytes->size()});
+    slice.bytes = bytes->size();
+    const Status kept =
+        keep(store + "/" + cache::slice_name(slice.digest), slice, {bytes->data(), bytes->size()}, report);
+    if (!kept) return kept;
+    table.add(slice, part);
+    if (key.first != cache::kNoTarget) bytes_of[key.first] += slice.bytes;
+  }
+  for (const auto& [target, bytes] : bytes_of) report.largest_target = std::max(report.largest_target, bytes);
+  Result<cache::Bytes> index = cache::pack_index(contents.targets, table.finish());
+  if (index && !options.key_file.empty()) {
+    index = sign({index->data(), index->size()}, options.key_file, options.release, report.public_key);
+  }
+  if (!index) return index.status();
+  report.index_bytes = index->size();
+  const Status written = cache::write_file(store + "/" + options.index, {index->data(), index->size()});
+  if (!written) return written;
+  return report;
+}
+
+cache::Contents part_of_target(const cache::Contents& contents, std::uint32_t target) {
+  Cut cut;
+  for (std::uint32_t e = 0; e < contents.entries.size(); ++e) {
+    if (contents.entries[e].target != target) continue;
+    cut.entries.push_back(e);
+    cut.variants.insert(contents.entries[e].variant);
+  }
+  for (cache::Profile profile : contents.profiles) {
+    if (profile.target != target) continue;
+    profile::for_each_variant(profile, [&](std::uint32_t& variant) { cut.variants.insert(variant); });
+  }
+  return cut_out(contents, target, cut, true);
+}
+
+bool is_index_file(const std::string& path) {
+  const Result<Bundle> bundle = Bundle::open(path);
+  return bundle && bundle->is_index();
+}
+
+Result<std::vector<StoredSlice>> read_slices(const std::string& index) {
+  const Result<Bundle> opened = Bundle::open(index);
+  if (!opened) return opened.status();
+  const Result<cache::SliceTable> table = opened->slices();
+  if (!table) return table.status().within(index);
+  const fs::path store = os::native(index).parent_path();
+  std::vector<StoredSlice> slices;
+  for (const cache::Slice& slice : table->slices) {
+    const std::string path = os::utf8(store / cache::slice_name(slice.digest));
+    Result<Bundle> bundle = Bundle::open(path);
+    if (!bundle) return bundle.status();
+    bundle = bundle->of_digest(slice.digest);
+    if (!bundle) return bundle.status().within(path);
+    slices.push_back({path, std::move(*bundle)});
+  }
+  return slices;
+}
+
+}  // namespace clbake::builder::release

@@ -1,0 +1,251 @@
+#include <clbake/delivery/slice_index.hpp>
+
+#include <clbake/cache/slices.hpp>
+#include <clbake/cache/xxh64.hpp>
+#include <clbake/choice.hpp>
+#include <clbake/exceptions_to_status.hpp>
+#include <clbake/joined.hpp>
+#include <clbake/program_text.hpp>
+#include <clbake/trust.hpp>
+
+#include "opencl/cl.hpp"
+#include "select/tiers.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <optional>
+#include <tuple>
+
+namespace clbake {
+namespace {
+
+using cache::Slice;
+using cache::slice_name;
+
+// Part of a question: a kind of problem, or a program.
+struct Item {
+  std::uint32_t kind = 0;              // a bit of Slice::kinds
+  std::optional<std::size_t> program;  // with kOwnPrograms: an index into the index' programs
+  std::string name;                    // for people
+};
+
+// A slice's worth for a device: less is better.
+struct Worth {
+  Origin origin = Origin::source;
+  int rank = 0;  // of equal origins
+  std::string driver;
+
+  bool operator<(const Worth& other) const {
+    if (origin != other.origin) return origin < other.origin;
+    return rank != other.rank ? rank < other.rank : older(other.driver, driver);
+  }
+};
+
+// The ways in which slices of one target can serve the device.
+struct Fit {
+  bool exact = false, same_driver = false, newer_driver = false, portable = false, by_type = false;
+  std::string driver;
+};
+
+Fit fit_of(const Target& target, const SliceQuery& query, bool exact) {
+  Fit fit;
+  fit.exact = exact;
+  fit.by_type = target == cache::any_device(query.is_cpu);
+  fit.same_driver = serves(Tier::same_driver, target, query.device);
+  fit.newer_driver = query.newer_driver && serves(Tier::newer_driver, target, query.device);
+  fit.portable = fit.exact || serves(Tier::portable, target, query.device);
+  fit.driver = target.driver_version;
+  return fit;
+}
+
+// Nothing when the slice does not serve the device. `fit`: null for a slice without a target.
+std::optional<Worth> worth_of(const Slice& slice, const Fit* fit) {
+  if (!fit) return Worth{Origin::source, 2, {}};
+  const bool native = (slice.forms & cache::kNativeForm) != 0;
+  if (fit->exact && native) return Worth{Origin::native, 0, {}};
+  if (fit->same_driver && native) return Worth{Origin::native, 1, fit->driver};
+  if (fit->newer_driver && (slice.forms & cache::kNewerDriverForm) != 0) return Worth{Origin::native, 2, fit->driver};
+  if (fit->portable && (slice.forms & cache::kPortableForm) != 0) {
+    return Worth{Origin::portable, fit->exact ? 0 : 1, fit->driver};
+  }
+  if (fit->exact) return Worth{Origin::source, 0, {}};
+  if (fit->by_type) return Worth{Origin::source, 1, {}};
+  return std::nullopt;
+}
+
+// The digits of content_name() as the content's first bytes; nothing for another name.
+std::optional<std::uint64_t> content_in(const std::string& name) {
+  const std::size_t begin = std::strlen(kContentPrefix);
+  if (name.compare(0, begin, kContentPrefix) != 0 || name.size() != begin + 64) return std::nullopt;
+  std::uint64_t content = 0;
+  for (std::size_t i = 0; i < 8; ++i) {
+    std::uint8_t byte = 0;
+    const char* const digits = &name[begin + 2 * i];
+    if (std::from_chars(digits, digits + 2, byte, 16).ptr != digits + 2) return std::nullopt;
+    content |= std::uint64_t{byte} << (8 * i);
+  }
+  return content;
+}
+
+// The kinds that a problem needs: of a complex one those of its real product and of the kernels beside it.
+void add_items(const Problem& problem, std::vector<Item>& items) {
+  const Problem row = row_major(problem);
+  const GemmKind kind = real_product(row).kind();
+  const char* const text = kind.trans_a ? (kind.trans_b ? " tt" : " tn") : (kind.trans_b ? " nt" : " nn");
+  items.push_back({1U << index_of(kind), {}, joined({name(kind.precision), text})});
+  if (!is_complex(row.precision)) return;
+  const bool is_single = row.precision == Precision::complex_single;
+  items.push_back({is_single ? cache::kComplexSingle : cache::kComplexDouble, {}, name(row.precision)});
+}
+
+bool serves_item(const cache::SliceTable& table, const Slice& slice, const Item& item) {
+  if ((slice.kinds & item.kind) == 0) return false;
+  if (slice.target == cache::kNoTarget && item.kind < cache::kComplexSingle) return false;  // no profile names them
+  return item.kind != cache::kOwnPrograms || (item.program && table.has(slice, *item.program));
+}
+
+void add_once(const NeededSlice& slice, std::vector<NeededSlice>& to) {
+  const auto same = [&](const NeededSlice& other) { return other.name == slice.name; };
+  if (std::none_of(to.begin(), to.end(), same)) to.push_back(slice);
+}
+
+}  // namespace
+
+struct SliceIndex::State {
+  Bundle index;
+  cache::SliceTable table;
+  std::shared_ptr<const Trust> trust;
+
+  std::optional<std::size_t> program(const std::string& name) const {
+    const std::optional<std::uint64_t> content = content_in(name);
+    const std::uint64_t hash = cache::xxh64(reinterpret_cast<const std::uint8_t*>(name.data()), name.size(), 0);
+    const auto is_it = [&](const cache::ProgramKey& key) {
+      return content ? key.content == *content : key.name == hash;
+    };
+    const auto found = std::find_if(table.programs.begin(), table.programs.end(), is_it);
+    if (found == table.programs.end()) return std::nullopt;
+    return static_cast<std::size_t>(found - table.programs.begin());
+  }
+
+  Result<std::vector<Item>> items(const SliceQuery& query) const {
+    std::vector<Item> items;
+    for (const Problem& problem : query.problems) {
+      const Status possible = check(problem);
+      if (!possible) return possible;
+      add_items(problem, items);
+    }
+    for (const std::string& name : query.programs) items.push_back({cache::kOwnPrograms, program(name), name});
+    return items;
+  }
+
+  Result<const Slice*> find(const std::string& name) const {
+    for (const Slice& slice : table.slices) {
+      if (slice_name(slice.digest) == name) return &slice;
+    }
+    return {Argument::other, "the index of release " + std::to_string(table.release) + " names no slice " + name};
+  }
+
+  Result<Bundle> checked(const Result<Bundle>& bundle, const Slice& slice) const {
+    if (!bundle) return bundle;
+    return bundle->of_digest(slice.digest, trust);
+  }
+};
+
+Result<SliceIndex> SliceIndex::made_of(Result<Bundle> bundle, const IndexOptions& options) {
+  if (bundle && options.trust) bundle = options.trust->admit(*bundle);
+  if (!bundle) return bundle.status();
+  Result<cache::SliceTable> table = bundle->slices();
+  if (!table) return table.status();
+  if (table->release < options.minimum_release) {
+    return {Code::not_trusted,
+            joined({"the index is of release ", table->release, ", older than ", options.minimum_release})};
+  }
+  return SliceIndex(std::make_shared<const State>(State{std::move(*bundle), std::move(*table), options.trust}));
+}
+
+Result<SliceIndex> SliceIndex::open(const std::string& path, const IndexOptions& options) {
+  return exceptions_to_status([&]() -> Result<SliceIndex> {
+    Result<Bundle> bundle = Bundle::open(path);
+    if (!bundle) return bundle.status();
+    Result<SliceIndex> index = made_of(std::move(bundle), options);
+    return index ? std::move(index) : index.status().within(path);
+  });
+}
+
+Result<SliceIndex> SliceIndex::copy_of(cache::ByteView bytes, const IndexOptions& options) {
+  return exceptions_to_status([&] { return made_of(Bundle::copy_of(bytes), options); });
+}
+
+std::uint64_t SliceIndex::release() const { return state_->table.release; }
+
+Result<NeededSlices> SliceIndex::needed(const SliceQuery& query) const {
+  return exceptions_to_status([&]() -> Result<NeededSlices> {
+    const cache::SliceTable& table = state_->table;
+    const Result<std::vector<Item>> items = state_->items(query);
+    if (!items) return items.status();
+    const Result<std::uint32_t> own = state_->index.find_target(query.device);
+    std::vector<Fit> fit_of_target;
+    for (std::uint32_t t = 0; t < state_->index.target_count(); ++t) {
+      const Result<Target> target = state_->index.target(t);
+      if (!target) return target.status();
+      fit_of_target.push_back(fit_of(*target, query, own && *own == t));
+    }
+    NeededSlices needed;
+    const auto shown = [](const std::pair<Worth, const Slice*>& of) {
+      return NeededSlice{slice_name(of.second->digest), of.second->bytes, of.first.origin};
+    };
+    for (const Item& item : *items) {
+      std::vector<std::pair<Worth, const Slice*>> serving;
+      for (const Slice& slice : table.slices) {
+        if (!serves_item(table, slice, item)) continue;
+        std::optional<Worth> worth =
+            worth_of(slice, slice.target == cache::kNoTarget ? nullptr : &fit_of_target[slice.target]);
+        if (worth) serving.emplace_back(std::move(*worth), &slice);
+      }
+      const auto better = [](const auto& a, const auto& b) { return a.first < b.first; };
+      std::stable_sort(serving.begin(), serving.end(), better);
+      const auto known = std::find(needed.unserved.begin(), needed.unserved.end(), item.name);
+      if (serving.empty() && known == needed.unserved.end()) needed.unserved.push_back(item.name);
+      if (serving.empty()) continue;
+      add_once(shown(serving.front()), needed.slices);
+      const auto other = std::find_if(serving.begin(), serving.end(),
+                                      [&](const auto& of) { return of.first.origin != serving.front().first.origin; });
+      if (other != serving.end()) add_once(shown(*other), needed.instead);
+    }
+    return needed;
+  });
+}
+
+Result<NeededSlices> SliceIndex::needed(cl_device_id device, const std::vector<Problem>& problems,
+                                        const std::vector<std::string>& programs, bool newer_driver) const {
+  return exceptions_to_status([&]() -> Result<NeededSlices> {
+    Result<Target> target = identify(device);
+    if (!target) return target.status();
+    cl_device_type type = 0;
+    const cl_int error = clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof type, &type, nullptr);
+    if (error != CL_SUCCESS) return Status(Code::opencl, "clGetDeviceInfo failed", error);
+    return needed({std::move(*target), (type & CL_DEVICE_TYPE_CPU) != 0, newer_driver, problems, programs});
+  });
+}
+
+Result<Bundle> SliceIndex::open_slice(const std::string& name, const std::string& path) const {
+  return exceptions_to_status([&]() -> Result<Bundle> {
+    const Result<const Slice*> slice = state_->find(name);
+    if (!slice) return slice.status();
+    const Result<Bundle> opened = Bundle::open(path);
+    if (!opened) return opened;  // the message has the path
+    Result<Bundle> bundle = state_->checked(opened, **slice);
+    return bundle ? std::move(bundle) : bundle.status().within(path);
+  });
+}
+
+Result<Bundle> SliceIndex::copy_slice(const std::string& name, cache::ByteView bytes) const {
+  return exceptions_to_status([&]() -> Result<Bundle> {
+    const Result<const Slice*> slice = state_->find(name);
+    if (!slice) return slice.status();
+    return state_->checked(state_->trust ? Bundle::from_memory(bytes) : Bundle::copy_of(bytes), **slice);
+  });
+}
+
+}  // namespace clbake

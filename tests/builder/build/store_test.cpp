@@ -1,0 +1,112 @@
+// A store as the cache of builds: what was baked for a device and its driver is not baked again, by whatever build.
+#include "build_fixture.hpp"
+
+#include <clbake/builder/release/split.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <filesystem>
+
+namespace clbake::builder::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Another checkout with the same store: nothing but the store is kept between builds.
+struct Stored : BuildFixture {
+  Stored() { options.store = path("store"); }
+
+  build::BuildReport built() {
+    fs::remove(options.output);
+    return required(build());
+  }
+  std::string index_of(const Target& target) const {
+    return options.store + "/target-" + identity(target) + ".clbake-index";
+  }
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_CASE(ADriversUpdateBakesThatDriverAlone, Stored) {
+  options.devices = {made_up_device("Device A", "1.0"), made_up_device("Device B", "1.0")};
+  BOOST_TEST(built().baked == 2 * kVariants);
+  const std::string bundle = read_file(options.output);
+  BOOST_TEST(built().reused == 2 * kVariants);
+  BOOST_TEST(calls().empty());
+  BOOST_TEST((read_file(options.output) == bundle));
+  options.devices[1] = made_up_device("Device B", "2.0");
+  const build::BuildReport updated = built();
+  BOOST_TEST(updated.baked == kVariants);
+  BOOST_TEST(updated.reused == kVariants);
+  // Going back costs nothing, either; nor do builds for one of the devices.
+  options.devices[1] = made_up_device("Device B", "1.0");
+  BOOST_TEST(built().reused == 2 * kVariants);
+  options.devices.resize(1);
+  BOOST_TEST(built().reused == kVariants);
+  options.fresh = true;
+  BOOST_TEST(built().baked == kVariants);
+}
+
+BOOST_FIXTURE_TEST_CASE(ChangedKernelsAreBakedAloneAndOtherKindsStay, Stored) {
+  BOOST_TEST(built().baked == kVariants);
+  options.precisions = {Precision::double_precision};
+  BOOST_TEST(built().baked == kVariants);
+  options.precisions = {Precision::single_precision, Precision::double_precision};
+  BOOST_TEST(built().reused == 2 * kVariants);
+  program::Program mine;
+  mine.name = "mine";
+  mine.source = {"mine.cl", "kernel void clbake_gemm() {}"};
+  cache::Launch launch;
+  launch.role = cache::Role::kernel;
+  launch.kernel_name = "clbake_gemm";
+  mine.launches = {launch};
+  options.programs = {mine};
+  options.precisions = {Precision::single_precision};
+  build::BuildReport report = built();
+  BOOST_TEST(report.baked == 1U);
+  BOOST_TEST(report.reused == kVariants);
+  BOOST_TEST(built().baked == 0U);
+  options.programs[0].source.text += " ";
+  report = built();
+  BOOST_TEST(report.baked == 1U);
+  BOOST_TEST(report.reused == kVariants);
+}
+
+// The slices of a release are those of the cache, as far as nothing joined them with others.
+BOOST_FIXTURE_TEST_CASE(ASplitReleaseFindsItsSlicesThere, Stored) {
+  options.devices = {made_up_device("Device A"), made_up_device("Device B")};
+  BOOST_TEST(built().baked == 2 * kVariants);
+  const auto split = release::split(contents_of(options.output), options.store, {});
+  BOOST_TEST(required(split).written + 2 == split->slices);  // without the defaults for other devices
+}
+
+BOOST_FIXTURE_TEST_CASE(WhatIsDamagedIsBakedAgain, Stored) {
+  BOOST_TEST(built().baked == kVariants);
+  const std::string index = index_of(options.devices[0].target);
+  for (const fs::directory_entry& file : fs::directory_iterator(options.store)) {
+    const std::string bytes = read_file(file.path());
+    write_file(file.path(), bytes.substr(0, bytes.size() / 2));
+    const build::BuildReport report = built();
+    BOOST_TEST(report.baked == kVariants);
+    BOOST_TEST(report.remarks.size() == 1U);
+    BOOST_TEST(contains(*report.remarks.begin(), "the store was of no use: " + options.store), *report.remarks.begin());
+    BOOST_TEST((read_file(file.path()) == bytes));
+  }
+  BOOST_TEST(built().reused == kVariants);
+}
+
+// A key is a number of 64 bits: where two drivers share it, the slices say which one they are of.
+BOOST_FIXTURE_TEST_CASE(AKeyThatTwoDriversShareServesTheRightOne, Stored) {
+  BOOST_TEST(built().baked == kVariants);
+  const std::string taken = index_of(options.devices[0].target);
+  options.devices = {made_up_device("Device B", "7.0")};
+  fs::copy_file(taken, index_of(options.devices[0].target));
+  const build::BuildReport report = built();
+  BOOST_TEST(report.baked == kVariants);
+  BOOST_TEST(contains(*report.remarks.begin(), "is that of another driver with the same key"));
+  BOOST_TEST(contents_of(options.output).targets.size() >= 1U);
+  BOOST_TEST(built().reused == kVariants);
+}
+
+}  // namespace clbake::builder::test
