@@ -6,7 +6,7 @@
 
 #include "opencl/cpu_feature.hpp"
 
-namespace clbake {
+namespace clbake::arm {
 
 struct CpuWords {
   std::array<std::uint64_t, 2> word = {};
@@ -22,4 +22,4 @@ constexpr CpuFeature kCpuFeatures[] = {
     {"svebitperm", 1, 4}, {"flagm2", 1, 7},   {"frint", 1, 8},   {"svei8mm", 1, 9},  {"svef32mm", 1, 10},
     {"svef64mm", 1, 11},  {"svebf16", 1, 12}, {"i8mm", 1, 13},   {"bf16", 1, 14}};
 
-}  // namespace clbake
+}  // namespace clbake::arm

@@ -2,8 +2,10 @@
 
 #if defined(__x86_64__) || defined(_M_X64)
 #include "opencl/x86_features.hpp"
+using namespace clbake::x86;
 #elif defined(__aarch64__)
 #include "opencl/arm_features.hpp"
+using namespace clbake::arm;
 #endif
 
 namespace clbake {

@@ -10,7 +10,7 @@
 #include <cpuid.h>
 #endif
 
-namespace clbake {
+namespace clbake::x86 {
 
 enum X86Word : std::uint8_t { leaf1_ecx, leaf7_ebx, leaf7_ecx, leaf7_edx, leaf7_1_eax, leaf7_1_edx, extended_ecx };
 
@@ -100,4 +100,4 @@ constexpr CpuFeature kCpuFeatures[] = {{"sse3", leaf1_ecx, 0, Registers::old, Cp
                                        {"tbm", extended_ecx, 21},
                                        {"apxf", leaf7_1_edx, 21, Registers::apx}};
 
-}  // namespace clbake
+}  // namespace clbake::x86
