@@ -37,7 +37,7 @@ class BuildWithLibrary(build_py):
             subprocess.run(["cmake", "-S", root, "-B", folder, *options], check=True)
             subprocess.run(["cmake", "--build", folder, "--target", "clbake_shared", "--parallel",
                             str(os.cpu_count() or 1)], check=True)
-        shutil.copy(library, package / f"libclbake{Path(library).suffix}")
+        shutil.copy(library, package / ("libclbake.dll" if Path(library).suffix == ".dll" else "libclbake.so"))
 
 
 class WithLibrary(Distribution):
