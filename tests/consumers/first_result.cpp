@@ -1,7 +1,7 @@
-// first_result [OVERLAY]: the first product of 512 x 512 x 512 of a program with its bundle inside; prints what served it
-// and how long it took from opening the bundle to the result on the host. Exit status 77: no OpenCL device.
-#include <clbake/clbake.hpp>
+// first_result [OVERLAY]: the first product of 512 x 512 x 512 of a program with its bundle inside; prints what served
+// it and how long it took from opening the bundle to the result on the host. Exit status 77: no OpenCL device.
 #include <direct_clbake.h>
+#include <clbake/clbake.hpp>
 
 #include <chrono>
 #include <cstdio>

@@ -16,9 +16,9 @@ struct Verb {
   int failure = 1;      // exit status of a failure
 };
 
-VerbFunction devices, targets, space, build, run, prove, check, diff, prune, verify, keygen, sign, split, record, run_with,
-    capture, programs, merge, report, inspect, plan, work, embed, tune, bench, bench_bundle, bench_choice, bench_cold,
-    bench_gemm;
+VerbFunction devices, targets, space, build, run, prove, check, diff, prune, verify, keygen, sign, split, record,
+    run_with, capture, programs, merge, report, inspect, plan, work, embed, tune, bench, bench_bundle, bench_choice,
+    bench_cold, bench_gemm;
 
 // Child processes: of the other verbs, and of programs under the layer. Users do not call them.
 VerbFunction worker, learn;

@@ -88,9 +88,9 @@ struct BundleView {
 
 // The parts that the copies of an opened Bundle share.
 struct Bundle::State {
-  std::shared_ptr<const void> owner;  // of the bytes: a mapping, a copy or, under a guard, another State
+  std::shared_ptr<const void> owner;    // of the bytes: a mapping, a copy or, under a guard, another State
   std::shared_ptr<const void> voucher;  // of_digest's
-  Bytes index;                        // under a guard
+  Bytes index;                          // under a guard
   BundleView view;
 
   static Result<Bundle> open(std::shared_ptr<const void> owner, ByteView bytes);

@@ -50,8 +50,8 @@ class Verifier {
 
   Status run() {
     for (const auto step : {&Verifier::targets, &Verifier::sources, &Verifier::variants, &Verifier::profiles,
-                            &Verifier::index, &Verifier::proofs, &Verifier::programs, &Verifier::slices, &Verifier::signatures,
-                            &Verifier::areas, &Verifier::padding, &Verifier::sections}) {
+                            &Verifier::index, &Verifier::proofs, &Verifier::programs, &Verifier::slices,
+                            &Verifier::signatures, &Verifier::areas, &Verifier::padding, &Verifier::sections}) {
       if (Status status = (this->*step)(); !status) return status;
     }
     return {};

@@ -28,7 +28,8 @@ Result<NamedBundle> read_bundle(const std::string& path);
 // another directory all files whose names end in ".clbake", in the order of their names. Every byte is verified: a
 // bundle that is named fails like Bundle::open, one of a directory without an index goes into `left_out` instead, as an
 // overlay's may be damaged. What an overlay's file (its name is 32 hexadecimal digits) says about proofs is dropped:
-// runtimes prove nothing. Fails with io for a directory that cannot be read, and with not_found for one without bundles.
+// runtimes prove nothing. Fails with io for a directory that cannot be read, and with not_found for one without
+// bundles.
 Status read_bundles(const std::string& path, std::vector<NamedBundle>& bundles, std::vector<std::string>& left_out);
 
 // Equal targets, sources and variants become one. Of two entries for one target, variant and form the proven one is
