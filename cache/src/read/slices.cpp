@@ -7,6 +7,7 @@
 
 #include "coding.hpp"
 #include "read/layout.hpp"
+#include "read/records.hpp"
 
 #include <cstring>
 #include <utility>
