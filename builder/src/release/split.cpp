@@ -80,7 +80,7 @@ cache::Contents cut_out(const cache::Contents& all, std::uint32_t target, const 
 
 class Slicer {
  public:
-  explicit Slicer(const cache::Contents& all) : all_(all) {
+  explicit Slicer(const cache::Contents& all) {
     for (const cache::Variant& variant : all.variants) groups_.push_back(slice_kinds(variant));
     std::vector<bool> has_target(all.variants.size());
     const auto add = [&](std::uint32_t target, std::uint32_t variant) -> Cut& {
@@ -106,7 +106,6 @@ class Slicer {
   const std::map<std::pair<std::uint32_t, std::uint32_t>, Cut>& cuts() const { return cuts_; }
 
  private:
-  const cache::Contents& all_;
   std::vector<std::uint32_t> groups_;  // by variant
   std::map<std::pair<std::uint32_t, std::uint32_t>, Cut> cuts_;
 };

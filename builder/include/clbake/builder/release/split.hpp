@@ -4,6 +4,7 @@
 
 #include <clbake/cache/pack.hpp>
 #include <clbake/cache/reader.hpp>
+#include <clbake/clbake.hpp>
 
 #include <cstdint>
 #include <string>
