@@ -1,6 +1,7 @@
 #include "bodies.hpp"
 
 #include <clbake/cache/limits.hpp>
+#include <clbake/joined.hpp>
 
 #include "coding.hpp"
 #include "format.hpp"
@@ -70,7 +71,7 @@ Status set_transposes(GemmKind& kind, std::uint32_t flags, std::uint32_t known) 
 Status check_precision(Precision precision) {
   const auto value = static_cast<std::uint32_t>(precision);
   if (format::known_precision(value)) return {};
-  return {Code::unsupported_version, "unknown precision " + std::to_string(value)};
+  return {Code::unsupported_version, joined({"unknown precision ", value})};
 }
 
 Status check_precision_of(const Variant& variant) {
@@ -88,7 +89,7 @@ Status check_launch(const Launch& launch, bool is_program) {
     return malformed("a launch with an extent of 0");
   }
   const auto role = static_cast<std::uint32_t>(launch.role);
-  if (!format::known_role(role)) return {Code::unsupported_version, "unknown role " + std::to_string(role)};
+  if (!format::known_role(role)) return {Code::unsupported_version, joined({"unknown role ", role})};
   if ((launch.role == Role::kernel) == is_program) return {};
   return malformed(is_program ? "a program with a launch of a product" : "a product with a program's launch");
 }
@@ -115,7 +116,7 @@ Status parse_list(FieldReader& fields, std::uint32_t variant_count, const char* 
     Status status = set_transposes(list[i], flags, format::kTransA | format::kTransB);
     if (status) status = check(list[i], variant_count);
     if (status && i > 0 && list[i].kind() < list[i - 1].kind()) status = malformed("its kind is out of order");
-    if (!status) return status.within(what + std::to_string(i));
+    if (!status) return status.within(joined({what, i}));
   }
   return {};
 }
@@ -307,7 +308,7 @@ Status parse_texts(ByteView body, Proof& proof) {
 
 Status check_texts(const Proof& proof) {
   for (std::size_t i = 0; i < proof.tools.size(); ++i) {
-    if (proof.tools[i].name.empty()) return malformed(("tool " + std::to_string(i)).c_str(), " has no name");
+    if (proof.tools[i].name.empty()) return malformed(joined({"tool ", i}).c_str(), " has no name");
   }
   if (!proof.proven && !proof.device.empty()) return malformed("has a device, but is not proven");
   if (!proof.proven && !proof.driver.empty()) return malformed("has a driver, but is not proven");

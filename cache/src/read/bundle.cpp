@@ -1,6 +1,7 @@
 // Opens bundles and reads their records by index.
 #include <clbake/cache/reader.hpp>
 #include <clbake/exceptions_to_status.hpp>
+#include <clbake/joined.hpp>
 #include <clbake/os/files.hpp>
 
 #include "bodies.hpp"
@@ -21,7 +22,7 @@ struct Body {
 };
 
 Status no_such_record(const BundleView& view, SectionType type, std::uint32_t i) {
-  return {Code::invalid_argument, record_name(type, i) + ": there are " + std::to_string(view.section(type).count)};
+  return {Code::invalid_argument, joined({record_name(type, i), ": there are ", view.section(type).count})};
 }
 
 Result<Body> read_body(const BundleView& view, SectionType type, std::uint32_t i) {
@@ -176,8 +177,7 @@ Result<Bytes> Bundle::program(const EntryInfo& entry) const {
   return exceptions_to_status([&]() -> Result<Bytes> {
     Result<Bytes> program = read_program(state_->view, entry);
     if (program) return program;
-    return program.status().within("program of target " + std::to_string(entry.target) + ", variant " +
-                                   std::to_string(entry.variant));
+    return program.status().within(joined({"program of target ", entry.target, ", variant ", entry.variant}));
   });
 }
 

@@ -93,8 +93,7 @@ Result<std::uint32_t> find_encoded_target(const BundleView& view, ByteView wante
 }
 
 Status no_entry(std::uint32_t target, std::uint32_t variant, const char* form) {
-  return {Code::no_entry,
-          "variant " + std::to_string(variant) + " has no " + form + "entry for target " + std::to_string(target)};
+  return {Code::no_entry, joined({"variant ", variant, " has no ", form, "entry for target ", target})};
 }
 
 }  // namespace
@@ -112,7 +111,7 @@ Result<Profile> Bundle::find_profile(std::uint32_t target) const {
   return exceptions_to_status([&]() -> Result<Profile> {
     const Result<LowerBound> bound = find_by_keys(state_->view, SectionType::profiles, target, 0);
     if (!bound) return bound.status();
-    if (!bound->equal) return Status(Code::no_variant, "target " + std::to_string(target) + " has no profile");
+    if (!bound->equal) return Status(Code::no_variant, joined({"target ", target, " has no profile"}));
     return profile(bound->i);
   });
 }
@@ -132,7 +131,7 @@ Result<std::vector<std::uint32_t>> Bundle::find_content(const ContentDigest& con
     // Only what is not found pays for looking at every record.
     for (std::uint32_t i = 0; i < variant_count() && found.empty() && damage.ok(); ++i) {
       if (!intact(view, SectionType::variants, i)) {
-        damage = {Code::checksum, record_name(SectionType::variants, i) + ": checksum mismatch"};
+        damage = {Code::checksum, joined({record_name(SectionType::variants, i), ": checksum mismatch"})};
       }
     }
     if (found.empty())

@@ -1,6 +1,7 @@
 #include "read/layout.hpp"
 
 #include <clbake/cache/xxh64.hpp>
+#include <clbake/joined.hpp>
 
 #include "coding.hpp"
 
@@ -32,7 +33,7 @@ Status check_fixed_part(ByteView bytes) {
   if (bytes.size < header::kFixedBytes) return {Code::truncated, "header: the file ends inside it"};
   const std::uint32_t size = load32(bytes.data + header::kHeaderBytesAt);
   if (size < header::kMinBytes || size > header::kMaxBytes) {
-    return {Code::checksum, "header: impossible size of " + std::to_string(size) + " bytes"};
+    return {Code::checksum, joined({"header: impossible size of ", size, " bytes"})};
   }
   if (bytes.size < size) return {Code::truncated, "header: the file ends inside it"};
   if (load64(bytes.data + size - 8) != xxh64(bytes.data, size - 8, 0)) {
@@ -44,9 +45,8 @@ Status check_fixed_part(ByteView bytes) {
 Status check_version(const std::uint8_t* head) {
   const std::uint16_t major = load16(head + header::kMajorAt);
   if (major != format::kMajor) {
-    return {Code::unsupported_version, "format version " + std::to_string(major) + "." +
-                                           std::to_string(load16(head + header::kMinorAt)) +
-                                           ", this reader knows version 1"};
+    return {Code::unsupported_version,
+            joined({"format version ", major, ".", load16(head + header::kMinorAt), ", this reader knows version 1"})};
   }
   if (load32(head + header::kHeaderBytesAt) != header::kBytes) {
     return {Code::malformed, "header: its size is not that of version 1"};
@@ -61,9 +61,9 @@ Status check_version(const std::uint8_t* head) {
 Status check_file_size(ByteView bytes, std::uint64_t file_bytes) {
   const std::uint64_t declared = load64(bytes.data + header::kFileBytesAt);
   if (declared == file_bytes) return {};
-  std::string message = std::to_string(file_bytes) + " bytes instead of " + std::to_string(declared);
-  if (declared > file_bytes) return {Code::truncated, "truncated: " + message};
-  return {Code::malformed, "more data after the end: " + message};
+  std::string message = joined({file_bytes, " bytes instead of ", declared});
+  if (declared > file_bytes) return {Code::truncated, joined({"truncated: ", message})};
+  return {Code::malformed, joined({"more data after the end: ", message})};
 }
 
 Result<ByteRange> locate_table(ByteView bytes) {
@@ -87,7 +87,7 @@ Status check_known(SectionType type, const std::uint8_t* p) {
   if (count > format::known(type).max_count) return {Code::malformed, "too many records"};
   if (record_bytes != format::known(type).record_bytes) return {Code::malformed, "wrong record size"};
   if (record_bytes != 0 && load64(p + format::section::kBytesAt) != count * record_bytes) {
-    return {Code::malformed, "its size is not its number of records times " + std::to_string(record_bytes)};
+    return {Code::malformed, joined({"its size is not its number of records times ", record_bytes})};
   }
   return {};
 }
@@ -130,13 +130,13 @@ Status read_sections(ByteView bytes, std::uint64_t file_bytes, ByteRange table, 
     Result<Section> section = read_section(bytes.data + at, file_bytes, end, table);
     if (!section) {
       const std::uint32_t type = load32(bytes.data + at + format::section::kTypeAt);
-      return section.status().within("section of type " + std::to_string(type));
+      return section.status().within(joined({"section of type ", type}));
     }
     const std::uint32_t type = section->type;
     end = section->offset + section->bytes;
     layout.sections.push_back(*section);
     if (type < 1 || type > format::kSectionTypes) continue;
-    if (layout.by_type[type].type != 0) return {Code::malformed, "two sections of type " + std::to_string(type)};
+    if (layout.by_type[type].type != 0) return {Code::malformed, joined({"two sections of type ", type})};
     layout.by_type[type] = *section;
   }
   return {};
@@ -145,7 +145,7 @@ Status read_sections(ByteView bytes, std::uint64_t file_bytes, ByteRange table, 
 Status check_complete(const Layout& layout) {
   for (std::uint32_t type = 1; type <= format::kRequiredTypes; ++type) {
     if (layout.by_type[type].type == 0) {
-      return {Code::malformed, "no section of " + std::string(name(static_cast<SectionType>(type)))};
+      return {Code::malformed, joined({"no section of ", name(static_cast<SectionType>(type))})};
     }
   }
   const auto count = [&](SectionType type) { return layout.by_type[static_cast<std::size_t>(type)].count; };

@@ -1,6 +1,7 @@
 #include "read/records.hpp"
 
 #include <clbake/cache/xxh64.hpp>
+#include <clbake/joined.hpp>
 
 #include "coding.hpp"
 
@@ -23,7 +24,7 @@ Status check_keys(const BundleView& view, SectionType type, const BlobRecord& re
   const bool has_content = type == SectionType::variants;  // key0 and key1, which are in the body, too
   const bool has_target = type == SectionType::profiles || type == SectionType::index;
   if (has_target && record.key0 >= view.section(SectionType::targets).count) {
-    return {Code::malformed, "names target " + std::to_string(record.key0) + ", which does not exist"};
+    return {Code::malformed, joined({"names target ", record.key0, ", which does not exist"})};
   }
   if (type != SectionType::index) {
     const bool rest_is_zero =
@@ -31,11 +32,11 @@ Status check_keys(const BundleView& view, SectionType type, const BlobRecord& re
     return rest_is_zero ? Status() : Status(Code::malformed, "has a key that must be 0");
   }
   if (record.key1 >= view.section(SectionType::variants).count) {
-    return {Code::malformed, "names variant " + std::to_string(record.key1) + ", which does not exist"};
+    return {Code::malformed, joined({"names variant ", record.key1, ", which does not exist"})};
   }
   if (record.key2 != static_cast<std::uint16_t>(Form::native) &&
       record.key2 != static_cast<std::uint16_t>(Form::portable)) {
-    return {Code::unsupported_version, "unknown form " + std::to_string(record.key2)};
+    return {Code::unsupported_version, joined({"unknown form ", record.key2})};
   }
   return {};
 }
@@ -47,7 +48,7 @@ Status check_method(SectionType type, const Blob& blob) {
     return same ? Status() : Status(Code::malformed, "stored and raw bytes differ without compression");
   }
   if (blob.method != static_cast<std::uint16_t>(Method::zstd)) {
-    return {Code::unsupported_version, "unknown compression method " + std::to_string(blob.method)};
+    return {Code::unsupported_version, joined({"unknown compression method ", blob.method})};
   }
   if (type == SectionType::targets) return {Code::malformed, "a target must not be compressed"};
   const bool smaller = blob.stored_bytes < blob.raw_bytes;
@@ -117,9 +118,7 @@ Result<Bytes> read_dictionary(const BundleView& view, std::uint32_t entry) {
 
 }  // namespace
 
-std::string record_name(SectionType type, std::uint32_t i) {
-  return std::string(name(type)) + " record " + std::to_string(i);
-}
+std::string record_name(SectionType type, std::uint32_t i) { return joined({name(type), " record ", i}); }
 
 bool intact(const BundleView& view, SectionType type, std::uint32_t i) {
   const std::uint8_t* p = view.record(type, i);
@@ -132,11 +131,11 @@ Status check_blob(const BundleView& view, SectionType type, const Blob& blob) {
     return {Code::malformed, "names a dictionary that does not exist"};
   }
   if (blob.stored_bytes == 0 || blob.raw_bytes > format::known(type).max_raw_bytes) {
-    return {Code::malformed, "impossible size of " + std::to_string(blob.raw_bytes) + " bytes"};
+    return {Code::malformed, joined({"impossible size of ", blob.raw_bytes, " bytes"})};
   }
   const SectionType area = type == SectionType::index ? SectionType::programs : SectionType::bodies;
   if (!inside(view.section(area), blob.offset, blob.stored_bytes)) {
-    return {Code::malformed, "points outside the " + std::string(name(area))};
+    return {Code::malformed, joined({"points outside the ", name(area)})};
   }
   return {};
 }
@@ -191,7 +190,7 @@ Result<Bytes> unpack(const BundleView& view, SectionType type, std::uint32_t i, 
   std::shared_ptr<const Bytes> dictionary = view.last_dictionary->find(entry);
   if (dictionary == nullptr) {
     Result<Bytes> read = read_dictionary(view, entry);
-    if (!read) return read.status().within("its dictionary, " + record_name(SectionType::index, entry));
+    if (!read) return read.status().within(joined({"its dictionary, ", record_name(SectionType::index, entry)}));
     dictionary = std::make_shared<const Bytes>(std::move(*read));
     view.last_dictionary->keep(entry, dictionary);
   }

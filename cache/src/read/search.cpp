@@ -1,5 +1,7 @@
 #include "read/records.hpp"
 
+#include <clbake/joined.hpp>
+
 #include "coding.hpp"
 
 #include <algorithm>
@@ -11,7 +13,7 @@ using format::SectionType;
 
 Status check_intact(const BundleView& view, SectionType type, std::uint32_t i) {
   if (intact(view, type, i)) return {};
-  return {Code::checksum, record_name(type, i) + ": checksum mismatch"};
+  return {Code::checksum, joined({record_name(type, i), ": checksum mismatch"})};
 }
 
 // Verifies the records on either side of where a search ended. A damaged record may mislead the search, but then it is

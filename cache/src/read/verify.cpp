@@ -3,6 +3,7 @@
 #include <clbake/cache/slices.hpp>
 #include <clbake/cache/xxh64.hpp>
 #include <clbake/exceptions_to_status.hpp>
+#include <clbake/joined.hpp>
 
 #include "bodies.hpp"
 #include "coding.hpp"
@@ -41,7 +42,7 @@ bool all_zero(ByteView bytes) {
 }
 
 Status out_of_order(SectionType type, std::uint32_t i) {
-  return {Code::malformed, record_name(type, i) + ": out of order"};
+  return {Code::malformed, joined({record_name(type, i), ": out of order"})};
 }
 
 class Verifier {
@@ -150,15 +151,13 @@ class Verifier {
     const auto zero_until = [&](std::uint64_t end) { return all_zero(view_.slice(at, end - at)); };
     for (const Extent& extent : extents) {
       if (extent.offset < at) {
-        return {Code::malformed,
-                std::string(name(area)) + ": two blobs overlap at byte " + std::to_string(extent.offset)};
+        return {Code::malformed, joined({name(area), ": two blobs overlap at byte ", extent.offset})};
       }
       if (!zero_until(extent.offset)) break;
       at = extent.offset + extent.bytes;
     }
     if (zero_until(section.offset + section.bytes)) return {};
-    return {Code::malformed,
-            std::string(name(area)) + ": bytes that belong to no blob after byte " + std::to_string(at)};
+    return {Code::malformed, joined({name(area), ": bytes that belong to no blob after byte ", at})};
   }
 
   Status areas() {
@@ -179,7 +178,7 @@ class Verifier {
     std::uint64_t at = 0;
     for (const Extent& part : parts) {
       if (part.offset > at && !all_zero(view_.slice(at, part.offset - at))) {
-        return {Code::malformed, "padding after byte " + std::to_string(at) + " is not zero"};
+        return {Code::malformed, joined({"padding after byte ", at, " is not zero"})};
       }
       at = std::max(at, part.offset + part.bytes);
     }
@@ -189,7 +188,7 @@ class Verifier {
   Status sections() {
     for (const Section& section : view_.layout.sections) {
       if (xxh64(view_.slice(section.offset, section.bytes), section.type) != section.checksum) {
-        return {Code::checksum, "section of type " + std::to_string(section.type) + ": checksum mismatch"};
+        return {Code::checksum, joined({"section of type ", section.type, ": checksum mismatch"})};
       }
     }
     return {};

@@ -42,7 +42,7 @@ Status preload_for(cl_platform_id id) {
   if (error != CL_SUCCESS) return opencl_status("clGetPlatformInfo", error);
   const char* const library = platform_named(name).preloadable;
   if (!library || os::open_library(library)) return {};
-  return {Code::not_found, std::string(library) + " is not in the search path of libraries"};
+  return {Code::not_found, joined({library, " is not in the search path of libraries"})};
 }
 
 // From cl_nv_device_attribute_query; not in Khronos' core headers.
@@ -64,7 +64,7 @@ std::string nvidia_architecture(const cl::Device& device) {
   cl_uint minor = 0;
   if (clGetDeviceInfo(device(), kComputeCapabilityMajorNv, sizeof major, &major, nullptr) != CL_SUCCESS) return {};
   if (clGetDeviceInfo(device(), kComputeCapabilityMinorNv, sizeof minor, &minor, nullptr) != CL_SUCCESS) return {};
-  return "sm_" + std::to_string(major) + std::to_string(minor);
+  return joined({"sm_", major, minor});
 }
 
 // PoCL's device version ends in an LLVM triple and CPU: "... HSTR: pthread-x86_64-pc-linux-gnu-skylake-avx512". On
@@ -189,11 +189,13 @@ std::string platform_text(cl_platform_id platform, cl_platform_info what, cl_int
 
 std::string opencl_error(cl_int error) {
   const std::string number = std::to_string(error);
-  if (error == kNoFunction) return "no such function, or no OpenCL was opened: clbake/opencl/load.hpp (" + number + ")";
+  if (error == kNoFunction) {
+    return joined({"no such function, or no OpenCL was opened: clbake/opencl/load.hpp (", number, ")"});
+  }
   for (const ErrorName& known : kErrorNames) {
     if (known.error == error) return joined({"CL_", known.name, " (", number, ")"});
   }
-  return "OpenCL error " + number;
+  return joined({"OpenCL error ", number});
 }
 
 Status opencl_status(const char* call, cl_int error) {

@@ -75,7 +75,7 @@ Result<std::uint32_t> find_named(const Bundle& bundle, const std::string& name) 
 Result<std::uint32_t> choose_named(const Bundle& bundle, const Problem& problem, const std::string& name) {
   const Result<std::uint32_t> found = find_named(bundle, name);
   if (found.status().code() == Code::out_of_memory) return found;
-  if (!found) return {Code::no_variant, "the bundle has no variant named " + name};
+  if (!found) return {Code::no_variant, joined({"the bundle has no variant named ", name})};
   const Result<cache::Variant> variant = bundle.variant(*found);
   if (!variant) return variant.status();
   if (variant->kind() == problem.kind()) return found;
@@ -97,9 +97,9 @@ Result<std::uint32_t> choose(const Bundle& bundle, const Result<Choices>& choice
 // Why no variant of the bundle is chosen. Searches all variants.
 Status nothing_fits(const Bundle& bundle, const Problem& problem) {
   if (capable_variants(bundle, problem).empty()) {
-    return {Code::no_variant, "the bundle has no variant for " + describe(problem.kind())};
+    return {Code::no_variant, joined({"the bundle has no variant for ", describe(problem.kind())})};
   }
-  return {Code::no_variant, "nothing in the profile fits " + describe(problem)};
+  return {Code::no_variant, joined({"nothing in the profile fits ", describe(problem)})};
 }
 
 Status refusal_among(const std::vector<DeviceBundle>& bundles) {
@@ -256,8 +256,8 @@ std::string reason_for(const Request& request, const DeviceBundle& bundle) {
   if (request.named) return "asked for by name";
   const Choices::Choice choice = bundle.choices ? bundle.choices->find(request.problem) : Choices::Choice();
   if (!choice.variant) return "the default for this type of device";
-  if (choice.by == ChosenBy::exception) return "measured on " + bundle.profile_of;
-  if (choice.by == ChosenBy::default_rule) return "the default of " + bundle.profile_of;
+  if (choice.by == ChosenBy::exception) return joined({"measured on ", bundle.profile_of});
+  if (choice.by == ChosenBy::default_rule) return joined({"the default of ", bundle.profile_of});
   const std::string text =
       joined({"the cost model of ", bundle.profile_of, ", expected ", duration(choice.expected_us)});
   const Choices::Choice next = bundle.choices->runner_up(request.problem, *choice.variant);
