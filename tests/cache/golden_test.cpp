@@ -1,6 +1,7 @@
 // Bundles of released versions stay readable.
 #include "samples.hpp"
 
+#include <clbake/cache/slices.hpp>
 #include <clbake/cache/writer.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -27,5 +28,25 @@ BOOST_AUTO_TEST_CASE(GoldenBundlesOfVersion10HoldWhatTheyHeld) {
       with_dictionary += bundle->entry(i)->program.dictionary != 0 ? 1 : 0;
     }
     BOOST_TEST(with_dictionary == expected, file);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(AGoldenIndexNamesItsSlices) {
+  const std::string folder = std::string(CLBAKE_GOLDEN_DIR) + "/v1.0-slices/";
+  const Result<Bundle> index = Bundle::open(folder + "index.clbake-index");
+  BOOST_REQUIRE_EQUAL(index.status().message(), "");
+  BOOST_TEST(index->verify().message() == "");
+  const Result<SliceTable> table = index->slices();
+  BOOST_REQUIRE_EQUAL(table.status().message(), "");
+  BOOST_TEST(table->release == 7);
+  BOOST_TEST(table->programs.size() == 2);
+  BOOST_REQUIRE_EQUAL(table->slices.size(), 2);
+  BOOST_TEST(table->slices[0].forms == kNativeForm);
+  BOOST_TEST(table->slices[1].target == kNoTarget);
+  for (const Slice& slice : table->slices) {
+    const Result<Bundle> file = Bundle::open(folder + slice_name(slice.digest));
+    BOOST_REQUIRE_EQUAL(file.status().message(), "");
+    BOOST_TEST(file->of_digest(slice.digest, nullptr).status().message() == "");
+    BOOST_TEST(file->verify().message() == "");
   }
 }
