@@ -31,7 +31,14 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
   return list;
 }
 
+Status cannot_start(const std::string& program, int error) {
+  return {Code::io, program + ": cannot start: " + std::strerror(error)};
+}
+
 Result<Child> start(const Launch& launch, int input) {
+  const std::string& program = launch.arguments.front();
+  // Asked here, too: an emulator's posix_spawn does not tell.
+  if (launch.directory.empty() && ::access(program.c_str(), X_OK) != 0) return cannot_start(program, errno);
   std::map<std::string, std::string> variables = launch.environment;
   variables[kParentVariable] = std::to_string(::getpid());
   const std::vector<std::string> environment = assignments(variables);
@@ -55,7 +62,7 @@ Result<Child> start(const Launch& launch, int input) {
                                   pointers(environment).data());
   ::posix_spawn_file_actions_destroy(&actions);
   ::posix_spawnattr_destroy(&attributes);
-  if (error != 0) return {Code::io, launch.arguments.front() + ": cannot start: " + std::strerror(error)};
+  if (error != 0) return cannot_start(program, error);
   return Child(std::make_unique<Child::Process>(Child::Process{id, launch.own_group}));
 }
 
@@ -103,7 +110,8 @@ std::optional<Exit> Child::ended() {
 
 Exit Child::kill() {
   if (!process_) return {};
-  ::kill(process_->own_group ? -process_->id : process_->id, SIGKILL);
+  if (process_->own_group) ::kill(-process_->id, SIGKILL);
+  ::kill(process_->id, SIGKILL);  // under an emulator it may not have its group yet
   int status = 0;
   while (::waitpid(process_->id, &status, 0) < 0 && errno == EINTR) {
   }

@@ -20,6 +20,9 @@ namespace posix {
 // With the open file `input` as its standard input; -1: nothing to read. Fails with io.
 Result<Child> start(const Launch& launch, int input);
 
+// Io, with the system's word for `error`.
+Status cannot_start(const std::string& program, int error);
+
 Exit exit_of(int wait_status);
 
 // "NAME=value".
