@@ -278,7 +278,7 @@ Result<BuildReport> build(const BuildOptions& options, const std::vector<BakeLis
   }
   const Status output = check_output(options.output);
   if (!output) return output;
-  const Result<WorkDirectory> work = WorkDirectory::open(options.output + ".work");
+  Result<WorkDirectory> work = WorkDirectory::open(options.output + ".work");
   if (!work) return work.status();
   Result<BuildReport> report = build_in(work->path(), options, bake_lists, cancel, progress);
   // Kept for the next run when interrupted or when the disk was full; of no use after anything else.

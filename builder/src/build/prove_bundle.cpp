@@ -233,7 +233,7 @@ Result<ProveReport> prove_locked(const ProveOptions& options, const std::atomic<
 // Holds what a build of the same file holds: two that write it would lose what one of them did.
 Result<ProveReport> prove_bundle(const ProveOptions& options, const std::atomic<bool>& cancel,
                                  const std::function<void(const Progress&)>& progress) {
-  const Result<WorkDirectory> lock = WorkDirectory::open(options.file + ".work");
+  Result<WorkDirectory> lock = WorkDirectory::open(options.file + ".work");
   if (!lock) return lock.status();
   Result<ProveReport> report = prove_locked(options, cancel, progress);
   lock->remove_if_empty();  // else an unfinished build needs it

@@ -93,7 +93,7 @@ Result<profile::Tuning> run(const TuneOptions& options, const std::atomic<bool>&
 }
 
 void forget(const std::string& work) {
-  const Result<WorkDirectory> directory = WorkDirectory::open(work);
+  Result<WorkDirectory> directory = WorkDirectory::open(work);
   if (directory) directory->remove();
 }
 

@@ -57,15 +57,19 @@ Status write_all(HANDLE file, std::string_view bytes) {
   return ::FlushFileBuffers(file) ? Status() : io_failure("write", ::GetLastError());
 }
 
+// A mapped file may keep its name until nobody maps it any more, so it gets another one first.
 bool remove(const std::wstring& path) {
-  const DWORD error =
-      retried([&]() -> DWORD { return ::DeleteFileW(path.c_str()) ? ERROR_SUCCESS : ::GetLastError(); });
-  if (error == ERROR_SUCCESS) return true;
-  if (code_of(error) == Code::not_found) return false;
+  if (!is_file(path)) return false;
   const std::wstring aside = beside(path, L".tmp.");
-  if (!::MoveFileExW(path.c_str(), aside.c_str(), 0)) return false;
-  ::DeleteFileW(aside.c_str());
-  return true;
+  const DWORD error = retried(
+      [&]() -> DWORD { return ::MoveFileExW(path.c_str(), aside.c_str(), 0) ? ERROR_SUCCESS : ::GetLastError(); });
+  if (error == ERROR_SUCCESS) ::DeleteFileW(aside.c_str());
+  return error == ERROR_SUCCESS;
+}
+
+bool is_file(const std::wstring& path) {
+  const DWORD attributes = ::GetFileAttributesW(path.c_str());
+  return attributes != INVALID_FILE_ATTRIBUTES && !(attributes & FILE_ATTRIBUTE_DIRECTORY);
 }
 
 std::int64_t age_seconds(const FILETIME& time) {

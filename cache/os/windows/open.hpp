@@ -27,6 +27,9 @@ Status write_all(HANDLE file, std::string_view bytes);
 // Removes a file; one that is mapped gets a temporary name, by which it is removed later. False when that fails.
 bool remove(const std::wstring& path);
 
+// False when nothing is there, or a directory.
+bool is_file(const std::wstring& path);
+
 // Seconds since the time.
 std::int64_t age_seconds(const FILETIME& time);
 

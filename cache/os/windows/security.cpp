@@ -66,6 +66,24 @@ bool others_can_write(PACL list, const Sid& user) {
   return false;
 }
 
+struct Security {
+  DWORD error = ERROR_SUCCESS;
+  PSID owner = nullptr;
+  PACL list = nullptr;
+  std::unique_ptr<void, HLOCAL (*)(HLOCAL)> memory{nullptr, ::LocalFree};  // which the others are in
+};
+
+Security security_of(HANDLE file) {
+  Security security;
+  PSECURITY_DESCRIPTOR descriptor = nullptr;
+  security.error = ::GetSecurityInfo(file, SE_FILE_OBJECT, OWNER_SECURITY_INFORMATION | DACL_SECURITY_INFORMATION,
+                                     &security.owner, nullptr, &security.list, nullptr, &descriptor);
+  security.memory.reset(descriptor);
+  return security;
+}
+
+bool is_user(PSID owner) { return equal(sid_of_process(TokenUser), owner) || equal(sid_of_process(TokenOwner), owner); }
+
 }  // namespace
 
 PrivateAccess::PrivateAccess() {
@@ -102,19 +120,18 @@ Result<std::string> sid_of_user(const std::string& name) {
   return found;
 }
 
+bool is_own(HANDLE file) {
+  const Security security = security_of(file);
+  return security.error == ERROR_SUCCESS && is_user(security.owner);
+}
+
 Status check_private(HANDLE file, const std::string& sid) {
-  PSID owner = nullptr;
-  PACL list = nullptr;
-  PSECURITY_DESCRIPTOR descriptor = nullptr;
-  const DWORD error = ::GetSecurityInfo(file, SE_FILE_OBJECT, OWNER_SECURITY_INFORMATION | DACL_SECURITY_INFORMATION,
-                                        &owner, nullptr, &list, nullptr, &descriptor);
-  if (error != ERROR_SUCCESS) return io_failure("its owner cannot be read", error);
-  const std::unique_ptr<void, HLOCAL (*)(HLOCAL)> freed(descriptor, ::LocalFree);
+  const Security security = security_of(file);
+  if (security.error != ERROR_SUCCESS) return io_failure("its owner cannot be read", security.error);
   const Sid user = sid.empty() ? sid_of_process(TokenUser) : parsed(sid);
-  const bool fit =
-      equal(user, owner) || (sid.empty() ? equal(sid_of_process(TokenOwner), owner) : is_of_the_system(owner));
+  const bool fit = sid.empty() ? is_user(security.owner) : equal(user, security.owner) || is_of_the_system(security.owner);
   if (!fit) return {Code::io, "belongs to another user: not used as an overlay"};
-  if (others_can_write(list, user)) {
+  if (others_can_write(security.list, user)) {
     return {Code::io, "users other than its owner can write to it: not used as an overlay"};
   }
   return {};

@@ -21,7 +21,8 @@ DWORD replace_mapped(const std::wstring& temporary, const std::wstring& path) {
     move_file(aside, path, 0);
     return error == ERROR_ALREADY_EXISTS || error == ERROR_FILE_EXISTS ? ERROR_SHARING_VIOLATION : error;
   }
-  if (!::DeleteFileW(aside.c_str())) move_file(aside, beside(path, L".tmp."), 0);
+  const std::wstring old = beside(path, L".tmp.");
+  ::DeleteFileW(move_file(aside, old, 0) == ERROR_SUCCESS ? old.c_str() : aside.c_str());
   return ERROR_SUCCESS;
 }
 
@@ -29,7 +30,7 @@ DWORD replace(const std::wstring& temporary, const std::wstring& path) {
   return retried([&]() -> DWORD {
     const DWORD error = move_file(temporary, path, MOVEFILE_REPLACE_EXISTING);
     const bool may_be_mapped = error == ERROR_ACCESS_DENIED || error == ERROR_USER_MAPPED_FILE || is_passing(error);
-    if (!may_be_mapped) return error;
+    if (!may_be_mapped || !is_file(path)) return error;
     const DWORD other = replace_mapped(temporary, path);
     // The directory does not let us, or somebody is about to close the file.
     return other == ERROR_FILE_NOT_FOUND ? ERROR_SHARING_VIOLATION : other;

@@ -1,7 +1,7 @@
 // Directories for temporary files and for unfinished work.
 #pragma once
 
-#include <clbake/status.hpp>
+#include <clbake/os/work_directories.hpp>
 
 #include <string>
 
@@ -28,22 +28,19 @@ class WorkDirectory {
  public:
   // Fails with io when the directory cannot be created, another process holds it, or it contains foreign files.
   static Result<WorkDirectory> open(const std::string& path);
-  WorkDirectory(WorkDirectory&& other) noexcept;
-  WorkDirectory& operator=(WorkDirectory&&) = delete;
-  ~WorkDirectory();
-
   const std::string& path() const { return path_; }
 
-  // Removes the files that builds and tunings make, and the directory if nothing else is in it.
-  void remove() const;
+  // Removes the files that builds and tunings make, and the directory if nothing else is in it, which is locked no
+  // longer then.
+  void remove();
 
-  // Removes the directory if nothing is in it.
-  void remove_if_empty() const;
+  // Ends the lock, and removes the directory if nothing is in it.
+  void remove_if_empty();
 
  private:
-  WorkDirectory(std::string path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}
+  WorkDirectory(std::string path, os::DirectoryLock lock) : path_(std::move(path)), lock_(std::move(lock)) {}
   std::string path_;
-  int descriptor_;
+  os::DirectoryLock lock_;
 };
 
 }  // namespace clbake::builder::process

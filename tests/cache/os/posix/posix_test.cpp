@@ -1,0 +1,65 @@
+#include <clbake/os/directories.hpp>
+#include <clbake/os/libraries.hpp>
+#include <clbake/os/private_directory.hpp>
+
+#include "os/room.hpp"
+
+#include <sys/stat.h>
+
+namespace clbake::os::test {
+namespace {
+
+unsigned mode_of(const std::string& path) {
+  struct stat info = {};
+  return ::stat(path.c_str(), &info) == 0 ? info.st_mode & 07777U : 0;
+}
+
+BOOST_AUTO_TEST_CASE(PrivateIsForTheUserAlone) {
+  const Room room;
+  BOOST_REQUIRE(create_private_file(room.path("one"), "x").ok());
+  BOOST_REQUIRE(write_private_file(room.path("two"), "x").ok());
+  const Result<PrivateDirectory> directory = PrivateDirectory::open(room.path("directory"), true);
+  BOOST_REQUIRE(directory.ok());
+  BOOST_REQUIRE(directory->write("three", "x").ok());
+  for (const char* name : {"one", "two", "directory/three"}) BOOST_TEST(mode_of(room.path(name)) == 0600U, name);
+  BOOST_TEST(mode_of(room.path("directory")) == 0700U);
+}
+
+BOOST_AUTO_TEST_CASE(WhatOthersCanWriteIsRefused) {
+  const Room room;
+  const Result<PrivateDirectory> directory = PrivateDirectory::open(room.path("directory"), true);
+  BOOST_REQUIRE(directory.ok());
+  BOOST_REQUIRE(directory->write("file", "x").ok());
+  BOOST_REQUIRE(::chmod(room.path("directory/file").c_str(), 0620) == 0);
+  BOOST_TEST(!directory->find("file").has_value());
+  BOOST_REQUIRE(::chmod(room.path("directory").c_str(), 0770) == 0);
+  BOOST_TEST((PrivateDirectory::open(room.path("directory"), false).status().code() == Code::io));
+}
+
+BOOST_AUTO_TEST_CASE(APathNeedNotBeUtf8) {
+  const Room room;
+  const std::string path = room.path("\xFF\xFE");
+  BOOST_TEST(write_file(path, "x").ok());
+  BOOST_TEST(utf8(native(path)) == path);
+  BOOST_TEST(text_of(path) == "x");
+}
+
+BOOST_AUTO_TEST_CASE(APipeIsNoFileToMap) {
+  const Room room;
+  BOOST_REQUIRE(::mkfifo(room.path("pipe").c_str(), 0600) == 0);
+  BOOST_TEST(map_file(room.path("pipe")).status().message() == room.path("pipe") + ": not a regular file");
+  BOOST_TEST(read_file(room.path("pipe"), 10).status().message() == room.path("pipe") + ": not a regular file");
+  BOOST_TEST((write_file(room.path("pipe"), "x").code() == Code::io));
+}
+
+BOOST_AUTO_TEST_CASE(ALibraryHasItsFunctions) {
+  const Result<LibraryHandle> library = open_library("libm.so.6");
+  BOOST_REQUIRE(library.ok());
+  BOOST_TEST(symbol(*library, "cos") != nullptr);
+  BOOST_TEST(symbol(*library, "no_such_function") == nullptr);
+  BOOST_TEST(path_of_module(symbol(*library, "cos")).find("libm") != std::string::npos);
+  BOOST_TEST(is_absolute("/a"));
+}
+
+}  // namespace
+}  // namespace clbake::os::test
