@@ -5,6 +5,8 @@
 #include "command/verbs.hpp"
 
 #include <clbake/builder/platforms.hpp>
+#include <clbake/os/environment.hpp>
+#include <clbake/os/paths.hpp>
 
 #include <chrono>
 #include <cmath>
@@ -55,7 +57,9 @@ int bench(const std::vector<std::string>& arguments) {
 }
 
 BenchDevice open_device(const Bundle& bundle, const std::string& spec) {
-  for (const auto& [name, value] : builder::process::steady_environment()) setenv(name.c_str(), value.c_str(), 0);
+  for (const auto& [name, value] : builder::process::steady_environment()) {
+    if (!os::variable(name)) os::set_variable(name, value);
+  }
   const builder::Device device = device_for(bundle, spec);
   return {device, need(builder::Session::open(device))};
 }
@@ -67,7 +71,7 @@ Library open_library(const BenchDevice& on, const Bundle& bundle, const Options&
 Served serve(const BenchDevice& on, const Bundle& bundle, const std::string& file) {
   Options baked_only;
   baked_only.on_miss = OnMiss::fail;
-  return {std::filesystem::path(file).filename().string(), bundle, open_library(on, bundle, baked_only)};
+  return {os::file_name_of(file), bundle, open_library(on, bundle, baked_only)};
 }
 
 double time_us(const std::function<void()>& work) {

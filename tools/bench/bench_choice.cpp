@@ -10,6 +10,7 @@
 #include <clbake/builder/shape/shapes_file.hpp>
 #include <clbake/builder/times.hpp>
 #include <clbake/choice.hpp>
+#include <clbake/os/paths.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -123,7 +124,7 @@ class TimesWriter {
       : path_(path) {
     if (path.empty()) return;
     for (const std::uint32_t i : capable_variants(bundle, kind)) variants_.push_back(bundle.variant(i)->name);
-    stream_.open(path);
+    stream_.open(os::native(path));
     write(builder::profile::times_header(
         {on.device.target,
          on.device.compute_units,

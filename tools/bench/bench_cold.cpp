@@ -14,6 +14,7 @@
 #include <clbake/builder/scratch.hpp>
 #include <clbake/device_lookup.hpp>
 #include <clbake/os/libraries.hpp>
+#include <clbake/os/paths.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -58,7 +59,7 @@ void call_worker(const std::vector<std::string>& arguments, const std::string& c
 void run_trial(ColdRow& row, const std::string& cache, const builder::process::ScratchDirectory& scratch) {
   const std::string output = scratch_path(scratch, "trial.json");
   call_worker(cold_arguments(row.job, output), cache, scratch_path(scratch, "trial.log"), row.path);
-  std::ifstream file(output);
+  std::ifstream file(os::native(output));
   Json json = Json::parse(file, nullptr, false);
   if (json.is_discarded()) throw Failure(output + ": the worker wrote no result");
   const std::string origin = json.value("origin", "");  // peers report none

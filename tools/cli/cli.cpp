@@ -3,6 +3,8 @@
 #include <clbake/builder/release/signing.hpp>
 #include <clbake/builder/shape/shape.hpp>
 #include <clbake/cache/writer.hpp>
+#include <clbake/os/files.hpp>
+#include <clbake/os/paths.hpp>
 #include <clbake/os/program.hpp>
 
 #include <algorithm>
@@ -301,9 +303,9 @@ std::string printable(const std::string& text) {
 
 std::string behind_links(const std::string& path) {
   std::error_code error;
-  if (!std::filesystem::is_symlink(path, error)) return path;
-  const std::filesystem::path file = std::filesystem::weakly_canonical(path, error);
-  return error ? path : file.string();
+  if (!std::filesystem::is_symlink(os::native(path), error)) return path;
+  const std::filesystem::path file = std::filesystem::weakly_canonical(os::native(path), error);
+  return error ? path : os::utf8(file);
 }
 
 void write_text(const std::string& path, const std::string& text) {
@@ -313,7 +315,7 @@ void write_text(const std::string& path, const std::string& text) {
 void check_not_input(const std::string& output, const std::vector<std::string>& inputs, const std::string& where) {
   for (const std::string& input : inputs) {
     std::error_code error;  // for example, there is no output yet
-    if (!std::filesystem::equivalent(output, input, error)) continue;
+    if (!std::filesystem::equivalent(os::native(output), os::native(input), error)) continue;
     need(Status(Code::invalid_argument, output + ": is also an input, " + input + "; it stays as it is"), where);
   }
 }
@@ -321,9 +323,10 @@ void check_not_input(const std::string& output, const std::vector<std::string>& 
 void check_replaceable(const std::string& path, const char* kind, const std::function<bool()>& is_one,
                        const std::string& where) {
   std::error_code error;
-  const bool is_file = std::filesystem::is_regular_file(path, error);
-  if (!std::filesystem::exists(path, error)) return;
-  if (is_file && (std::filesystem::file_size(path, error) == 0 || is_one())) return;
+  const std::filesystem::path file = os::native(path);
+  const bool is_file = std::filesystem::is_regular_file(file, error);
+  if (!std::filesystem::exists(file, error)) return;
+  if (is_file && (std::filesystem::file_size(file, error) == 0 || is_one())) return;
   need(Status(Code::invalid_argument, path + ": exists and is not " + kind + "; it stays as it is"), where);
 }
 
@@ -334,11 +337,9 @@ Bundle open_verified(const std::string& path, const std::string& where) {
 }
 
 cache::Bytes read_verified(const std::string& path) {
-  const Bundle file = need(Bundle::open(path));
-  cache::Bytes bytes(static_cast<std::size_t>(file.size_bytes()));
-  std::ifstream stream(path, std::ios::binary);
-  stream.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  if (!stream) throw Failure(path + ": cannot be read");
+  need(Bundle::open(path).status());
+  const os::Mapping file = need(os::map_file(path));
+  cache::Bytes bytes(file.data, file.data + file.size);
   const Bundle bundle = need(Bundle::from_memory({bytes.data(), bytes.size()}), path);  // the file may have changed
   need(verify_all(bundle), path);
   return bytes;

@@ -1,7 +1,8 @@
 #include "cli/progress_bar.hpp"
 #include "cli/cli.hpp"
 
-#include <unistd.h>
+#include <clbake/os/console.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -21,7 +22,7 @@ std::string duration(double seconds) {
 
 }  // namespace
 
-ProgressBar::ProgressBar() : terminal_(isatty(STDERR_FILENO) != 0), start_(std::chrono::steady_clock::now()) {}
+ProgressBar::ProgressBar() : terminal_(os::is_terminal(os::Stream::error)), start_(std::chrono::steady_clock::now()) {}
 
 ProgressBar::~ProgressBar() { clear(); }
 

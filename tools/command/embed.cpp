@@ -1,6 +1,9 @@
 #include "cli/cli.hpp"
 #include "command/verbs.hpp"
 
+#include <clbake/os/files.hpp>
+#include <clbake/os/paths.hpp>
+
 #include <cctype>
 #include <filesystem>
 #include <fstream>
@@ -25,7 +28,7 @@ bool is_identifier(const std::string& name) {
 
 // "gemm.clbake" -> "gemm_clbake", as clbake_add_bundle names it.
 std::string identifier_of(const std::string& file) {
-  std::string name = std::filesystem::path(file).filename().string();
+  std::string name = os::file_name_of(file);
   for (char& c : name) {
     if (!is_identifier(std::string("_") + c)) c = '_';
   }
@@ -72,7 +75,7 @@ int embed(const std::vector<std::string>& arguments) {
   if (!cli.has("output")) throw UsageError("the option '--output' is required but missing");
   const std::vector<std::string> outputs = cli.list("output");
   for (const std::string& output : outputs) {
-    const std::string extension = std::filesystem::path(output).extension();
+    const std::string extension = os::utf8(os::native(output).extension());
     if (is_header(output) || extension == ".S" || extension == ".s") continue;
     throw UsageError("--output: '" + output + "' does not end in .S or .h");
   }
@@ -82,12 +85,13 @@ int embed(const std::vector<std::string>& arguments) {
   open_verified(cli.file());
   for (const std::string& output : outputs) {
     check_replaceable(output, "written by clbake embed", [&] {
-      std::ifstream stream(output, std::ios::binary);
-      const std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
-      return text.find("Written by clbake") != std::string::npos;
+      const Result<os::Mapping> text = os::map_file(output);
+      return text &&
+             std::string_view(reinterpret_cast<const char*>(text->data), text->size).find("Written by clbake") !=
+                 std::string_view::npos;
     });
   }
-  const std::string file = std::filesystem::absolute(cli.file()).lexically_normal();
+  const std::string file = os::normal(os::absolute_path(cli.file()));
   for (const std::string& output : outputs) write_text(behind_links(output), content(output, file, name));
   return kSuccess;
 }

@@ -3,6 +3,7 @@
 #include "command/verbs.hpp"
 
 #include <clbake/builder/program_skeleton.hpp>
+#include <clbake/os/paths.hpp>
 
 #include <cstdio>
 #include <filesystem>
@@ -22,12 +23,12 @@ int init(const Arguments& arguments) {
   builder::program::SkeletonOptions options;
   options.files = cli.files();
   options.options = cli.text("options");
-  options.directory = output.empty() ? "." : std::filesystem::absolute(output).parent_path().string();
+  options.directory = output.empty() ? "." : os::parent_of(os::absolute_path(output));
   const Result<std::vector<builder::Device>> devices = builder::list_devices();
   std::vector<builder::Device> selected;
   if (devices || cli.has("device")) selected = selected_devices(cli.text("device"));
   if (!selected.empty()) options.device = &selected.front();
-  if (std::filesystem::exists(output)) throw Failure(output + ": exists; it stays as it is");
+  if (std::filesystem::exists(os::native(output))) throw Failure(output + ": exists; it stays as it is");
   const builder::program::Skeleton skeleton = need(builder::program::program_skeleton(options));
   for (const std::string& remark : skeleton.remarks) std::fprintf(stderr, "clbake programs: %s\n", remark.c_str());
   if (output.empty()) {

@@ -3,6 +3,8 @@
 #include "recording/under_layer.hpp"
 
 #include <clbake/clbake.hpp>
+#include <clbake/os/appended_file.hpp>
+#include <clbake/os/files.hpp>
 
 #include <filesystem>
 #include <fstream>
@@ -15,7 +17,7 @@ std::string joined(const std::vector<std::string>& bundles) {
   std::string all;
   for (const std::string& bundle : bundles) {
     need(Bundle::open(bundle).status());
-    const std::string path = std::filesystem::absolute(bundle).string();
+    const std::string path = os::absolute_path(bundle);
     if (path.find(':') != std::string::npos) throw UsageError(path + ": a path with ':' cannot be passed on");
     all += (all.empty() ? "" : ":") + path;
   }
@@ -25,11 +27,10 @@ std::string joined(const std::vector<std::string>& bundles) {
 // Lines are added to it: so it has to be new, or a log.
 void check_log(const std::string& path) {
   const std::string begin = "clbake: ";
-  std::string found(begin.size(), ' ');
-  std::ifstream file(path, std::ios::binary);
-  file.read(found.data(), static_cast<std::streamsize>(found.size()));
-  if (file.gcount() > 0 && found != begin) throw UsageError("--log: " + path + " exists and is no log of clbake's");
-  if (!std::ofstream(path, std::ios::app)) throw UsageError("--log: " + path + " cannot be written");
+  const Result<os::Mapping> file = os::map_file(path);
+  const bool is_log = file && file->size >= begin.size() && std::equal(begin.begin(), begin.end(), file->data);
+  if (file && file->size > 0 && !is_log) throw UsageError("--log: " + path + " exists and is no log of clbake's");
+  if (!os::AppendedFile::open(path)) throw UsageError("--log: " + path + " cannot be written");
 }
 
 }  // namespace
@@ -56,12 +57,12 @@ int run_with(const std::vector<std::string>& arguments) {
     environment.emplace_back("CLBAKE_LEARN", learn);
   }
   if (cli.has("overlay")) {
-    environment.emplace_back("CLBAKE_OVERLAY", std::filesystem::absolute(cli.text("overlay")).string());
+    environment.emplace_back("CLBAKE_OVERLAY", os::absolute_path(cli.text("overlay")));
   }
   if (cli.has("log")) {
     const std::string log = cli.text("log");
     if (log != "stderr") check_log(log);
-    environment.emplace_back("CLBAKE_LOG", log == "stderr" ? log : std::filesystem::absolute(log).string());
+    environment.emplace_back("CLBAKE_LOG", log == "stderr" ? log : os::absolute_path(log));
   }
   become_under_layer(split.command, environment);
 }

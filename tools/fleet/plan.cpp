@@ -7,6 +7,7 @@
 
 #include <clbake/builder/fleet/plan.hpp>
 #include <clbake/builder/shape/shapes_file.hpp>
+#include <clbake/os/paths.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -90,7 +91,7 @@ fleet::FleetOptions fleet_options(const Cli& cli) {
   pass(cli, "reproducible", options.bake);
   for (const char* option : {"require", "newer-driver"}) pass(cli, option, options.check);
   pass(cli, "newer-driver", options.report);
-  options.directory = std::filesystem::path(behind_links(cli.text("output"))).parent_path().string();
+  options.directory = os::parent_of(behind_links(cli.text("output")));
   if (options.directory.empty()) options.directory = ".";
   const std::vector<Precision> precisions = cli.precisions("precision");
   options.precisions.clear();

@@ -8,6 +8,7 @@
 #include <clbake/builder/process.hpp>
 #include <clbake/cache/writer.hpp>
 #include <clbake/os/libraries.hpp>
+#include <clbake/os/paths.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -23,7 +24,7 @@ using builder::fleet::PieceState;
 using builder::fleet::Stage;
 
 std::string path_of(const Manifest& manifest, const Piece& piece) {
-  return (std::filesystem::path(manifest.directory) / output_of(piece)).lexically_normal().string();
+  return os::joined_path(manifest.directory, output_of(piece));
 }
 
 Json json_of(const Manifest& manifest, const std::vector<std::size_t>& pieces,

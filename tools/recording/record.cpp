@@ -6,6 +6,8 @@
 #include "recording/under_layer.hpp"
 
 #include <clbake/added_options.hpp>
+#include <clbake/os/environment.hpp>
+#include <clbake/os/paths.hpp>
 
 #include <cstdio>
 #include <cstdlib>
@@ -29,14 +31,14 @@ int record(const std::vector<std::string>& arguments) {
   const WithCommand split = split_command(arguments);
   if (const auto status = cli.parse(split.own)) return *status;
   need(no_added_options());
-  const std::string directory = std::filesystem::absolute(cli.text("output")).string();
-  make_private_directory(directory);
+  const std::string directory = os::absolute_path(cli.text("output"));
+  make_private_directory(os::native(directory));
   Recording().add(directory);  // fails now for a folder with another programs.json, not after the run
   std::vector<std::pair<std::string, std::string>> environment = {
       {"CLBAKE_RECORD", directory},
       {"CLBAKE_RECORD_BYTES", std::to_string(cli.size("max-bytes", 268435456))},
       {"CLBAKE_RECORD_BINARIES", cli.has("refuse-binaries") ? "off" : "on"}};
-  if (!std::getenv("CLBAKE_LOG")) environment.emplace_back("CLBAKE_LOG", "stderr");
+  if (!os::variable("CLBAKE_LOG")) environment.emplace_back("CLBAKE_LOG", "stderr");
   const int status = run_under_layer(split.command, environment);
   try {
     print_summary(stderr, capture_programs({directory}, directory));

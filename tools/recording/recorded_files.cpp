@@ -5,7 +5,7 @@
 #include <clbake/os/files.hpp>
 #include <clbake/os/paths.hpp>
 
-#include <fstream>
+#include <limits>
 #include <sstream>
 #include <stdexcept>
 
@@ -49,26 +49,24 @@ std::set<std::string> file_names(const Json& fields) {
 void check_files(const std::string& directory, const Json& fields) {
   for (const std::string& name : file_names(fields)) {
     if (!is_file_name(name)) throw std::invalid_argument("'" + name + "' is no name of a file that a recording has");
-    const fs::path path = fs::path(directory) / name;
+    const fs::path path = os::native(directory + "/" + name);
     std::error_code ignored;
     const bool is_there = fs::is_directory(fs::symlink_status(path.parent_path(), ignored)) &&
                           fs::is_regular_file(fs::symlink_status(path, ignored));
-    if (!is_there) throw std::invalid_argument(path.string() + ": is no file");
+    if (!is_there) throw std::invalid_argument(os::utf8(path) + ": is no file");
   }
 }
 
 std::string bytes_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream bytes;
-  if (file.peek() != std::ifstream::traits_type::eof()) bytes << file.rdbuf();
-  if (!file.is_open() || file.bad() || !bytes) throw Failure(path + ": cannot be read");
-  return std::move(bytes).str();
+  Result<std::string> bytes = os::read_file(path, std::numeric_limits<std::uintmax_t>::max());
+  if (!bytes) throw Failure(path + ": cannot be read");
+  return std::move(*bytes);
 }
 
 void make_private_directory(const fs::path& path) {
   std::error_code error;
   if (fs::create_directories(path, error)) fs::permissions(path, fs::perms::owner_all, error);
-  if (error) throw Failure(path.string() + ": cannot be made: " + error.message());
+  if (error) throw Failure(os::utf8(path) + ": cannot be made: " + error.message());
 }
 
 void write_private(const std::string& directory, const std::string& name, const std::string& bytes) {

@@ -5,10 +5,10 @@
 #include "recording/recorded_files.hpp"
 
 #include <clbake/launch_kind.hpp>
+#include <clbake/os/appended_file.hpp>
+#include <clbake/os/files.hpp>
+#include <clbake/os/paths.hpp>
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
 #include <algorithm>
 #include <filesystem>
 
@@ -20,18 +20,10 @@ namespace fs = std::filesystem;
 constexpr int kManifestVersion = 2;
 constexpr const char* kManifest = "programs.json";
 
-// No process adds to the journal any more: each holds a lock as long as it may.
-bool has_ended(const std::string& path) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  const bool ended = file >= 0 && ::flock(file, LOCK_EX | LOCK_NB) == 0;
-  if (file >= 0) ::close(file);
-  return ended;
-}
-
 std::vector<std::string> journals_in(const std::string& directory) {
   std::vector<std::string> paths;
-  for (const fs::directory_entry& entry : fs::directory_iterator(directory)) {
-    if (entry.path().extension() == ".jsonl") paths.push_back(entry.path().string());
+  for (const fs::directory_entry& entry : fs::directory_iterator(os::native(directory))) {
+    if (entry.path().extension() == ".jsonl") paths.push_back(os::utf8(entry.path()));
   }
   std::sort(paths.begin(), paths.end());
   return paths;
@@ -116,7 +108,7 @@ void Recording::add(const std::string& directory) {
   directory_ = directory;
   ids_.clear();
   std::error_code ignored;
-  if (!fs::is_directory(directory, ignored)) throw Failure(directory + ": is no directory of a recording");
+  if (!fs::is_directory(os::native(directory), ignored)) throw Failure(directory + ": is no directory of a recording");
   const auto read = [&](const std::string& path, auto function) {
     try {
       (this->*function)(path);
@@ -127,7 +119,7 @@ void Recording::add(const std::string& directory) {
     }
   };
   const std::string manifest = directory + "/" + kManifest;
-  if (fs::exists(manifest, ignored)) read(manifest, &Recording::add_manifest);
+  if (fs::exists(os::native(manifest), ignored)) read(manifest, &Recording::add_manifest);
   for (const std::string& journal : journals_in(directory)) read(journal, &Recording::add_journal);
 }
 
@@ -156,7 +148,7 @@ void Recording::add_manifest(const std::string& path) {
 }
 
 void Recording::add_journal(const std::string& path) {
-  if (has_ended(path)) ended_.push_back(path);
+  if (!os::is_held(path)) ended_.push_back(path);
   const std::string text = bytes_of(path);
   std::size_t bad = 0;
   for (std::size_t at = 0, end = 0; (end = text.find('\n', at)) != std::string::npos; at = end + 1) {
@@ -206,7 +198,9 @@ void Recording::add_files(const Json& fields) {
     const std::string path = directory_ + "/" + name;
     const auto [at, is_new] = files_.emplace(name, path);
     std::error_code ignored;
-    if (is_new || fs::equivalent(at->second, path, ignored) || bytes_of(at->second) == bytes_of(path)) continue;
+    if (is_new || fs::equivalent(os::native(at->second), os::native(path), ignored) ||
+        bytes_of(at->second) == bytes_of(path))
+      continue;
     throw Failure(path + ": differs from " + at->second + ", which has the same name in another recording");
   }
 }
@@ -233,23 +227,23 @@ void Recording::copy_files(const std::string& directory) {
   std::error_code ignored;
   for (const std::string& name : used_files()) {
     const std::string to = directory + "/" + name, from = files_.at(name);
-    if (fs::equivalent(from, to, ignored)) continue;
+    if (fs::equivalent(os::native(from), os::native(to), ignored)) continue;
     write_private(directory, name, bytes_of(from));
     copied.insert(name);
   }
   fit(programs_, directory, notes_);
   for (const std::string& name : used_files()) copied.erase(name);
-  for (const std::string& name : copied) fs::remove(directory + "/" + name, ignored);
+  for (const std::string& name : copied) os::remove_file(directory + "/" + name);
 }
 
 void Recording::write(const std::string& directory) {
-  make_private_directory(directory);
+  make_private_directory(os::native(directory));
   copy_files(directory);
   if (programs_.empty()) throw Failure("no program that was recorded can be baked" + joined(notes_));
   write_private(directory, kManifest, manifest_text(programs_));
   std::error_code ignored;
   for (const std::string& journal : ended_) {
-    if (fs::equivalent(fs::path(journal).parent_path(), directory, ignored)) fs::remove(journal, ignored);
+    if (fs::equivalent(os::native(os::parent_of(journal)), os::native(directory), ignored)) os::remove_file(journal);
   }
 }
 

@@ -6,6 +6,9 @@
 #include <clbake/builder/scratch.hpp>
 #include <clbake/cache/pack.hpp>
 #include <clbake/cache/writer.hpp>
+#include <clbake/os/files.hpp>
+#include <clbake/os/paths.hpp>
+
 #include "build/store.hpp"
 #include "build/tasks.hpp"
 #include "profile/kind_choice.hpp"
@@ -15,7 +18,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -179,12 +181,14 @@ cache::Contents contents_of(const std::vector<Task>& tasks, const std::vector<Ba
 
 // Replaces the file in one step, unless it already holds these bytes: its modification time then stays true.
 Status write_if_changed(const std::string& path, const cache::Bytes& bytes) {
-  std::ifstream file(path, std::ios::binary);
-  const cache::Bytes present{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (file.is_open() && present == bytes) return {};
-  // The same bundle, signed, stays signed.
-  const Result<cache::Bytes> without = cache::with_signatures({present.data(), present.size()}, {});
-  if (without && *without == bytes) return {};
+  {
+    const Result<os::Mapping> present = os::map_file(path);
+    if (present && cache::Bytes(present->data, present->data + present->size) == bytes) return {};
+    // The same bundle, signed, stays signed.
+    const Result<cache::Bytes> without =
+        present ? cache::with_signatures({present->data, present->size}, {}) : present.status();
+    if (without && *without == bytes) return {};
+  }
   return cache::write_file(path, {bytes.data(), bytes.size()});
 }
 
@@ -260,7 +264,7 @@ Result<BuildReport> build_in(const std::string& work_directory, const BuildOptio
 Status check_output(const std::string& path) {
   if (path.empty()) return {Code::invalid_argument, "the output has no name"};
   std::error_code error;
-  const fs::file_status status = fs::status(path, error);
+  const fs::file_status status = fs::status(os::native(path), error);
   if (status.type() == fs::file_type::not_found) return {};
   if (!fs::is_regular_file(status)) return {Code::invalid_argument, path + ": exists and is not a regular file"};
   const Result<Bundle> bundle = Bundle::open(path);

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 // The name of an overlay's file: 32 hexadecimal digits.
 bool is_of_overlay(const std::string& path) {
-  const std::string name = fs::path(path).stem().string();
+  const std::string name = os::stem_of(path);
   return name.size() == 32 && name.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
@@ -159,8 +159,8 @@ Status read_index(const std::string& path, std::vector<NamedBundle>& bundles) {
 Result<std::vector<std::string>> bundles_in(const std::string& directory) {
   std::vector<std::string> files;
   std::error_code error;
-  for (fs::directory_iterator item(directory, error), end; !error && item != end; item.increment(error)) {
-    if (item->path().extension() == ".clbake") files.push_back(item->path().string());
+  for (fs::directory_iterator item(os::native(directory), error), end; !error && item != end; item.increment(error)) {
+    if (item->path().extension() == ".clbake") files.push_back(os::utf8(item->path()));
   }
   if (error) return {Code::io, directory + ": " + error.message()};
   std::sort(files.begin(), files.end());
@@ -195,7 +195,7 @@ Status read_bundles(const std::string& path, std::vector<NamedBundle>& bundles, 
   std::error_code ignored;  // of a path that is not there the opening will tell
   const std::string index = path + "/" + release::kIndexName;
   if (fs::exists(os::native(index), ignored)) return read_index(index, bundles);  // beside slices of other releases
-  if (!fs::is_directory(path, ignored)) {
+  if (!fs::is_directory(os::native(path), ignored)) {
     if (release::is_index_file(path)) return read_index(path, bundles);
     Result<NamedBundle> bundle = read_bundle(path);
     if (bundle) bundles.push_back(std::move(*bundle));

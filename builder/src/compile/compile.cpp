@@ -5,6 +5,7 @@
 #include <clbake/builder/process.hpp>
 #include <clbake/builder/programs.hpp>
 #include <clbake/finalize.hpp>
+#include <clbake/os/environment.hpp>
 #include <clbake/platform.hpp>
 #include <clbake/program_text.hpp>
 #include "compile/nvidia/cubin.hpp"
@@ -12,7 +13,6 @@
 #include "program/trial_run.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <optional>
 #include <set>
 #include <sstream>
@@ -196,12 +196,12 @@ Status try_functions(const Job& job, const Place& place, cl_program program, con
   const bool none_needing = needing && std::none_of(launches.begin(), launches.end(), [&](const auto& launch) {
                               return needing->count(launch.kernel_name) > 0;
                             });
-  if (none_needing) setenv(kSpecialiseAtLaunch, "0", 1);
+  if (none_needing) os::set_variable(kSpecialiseAtLaunch, "0");
   const Status tried = run_trials(job, place, program);
-  if (none_needing) unsetenv(kSpecialiseAtLaunch);
+  if (none_needing) os::unset_variable(kSpecialiseAtLaunch);
   if (!tried || none_needing) return tried;
   const std::string shapes = needing ? large_shapes(job.variant, *needing) : large_shapes(job.variant);
-  setenv(kSpecialise, shapes.c_str(), 1);
+  os::set_variable(kSpecialise, shapes);
   return process::start_anew(restart);
 }
 

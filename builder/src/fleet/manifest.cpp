@@ -2,6 +2,7 @@
 #include <clbake/builder/fleet/plan.hpp>
 #include <clbake/cache/writer.hpp>
 #include <clbake/exceptions_to_status.hpp>
+#include <clbake/os/paths.hpp>
 
 #include "process/json_reader.hpp"
 #include "process/text_file.hpp"
@@ -165,7 +166,7 @@ Result<Manifest> read_manifest(const std::string& path) {
     if (!text) return text.status();
     Manifest manifest;
     manifest.path = path;
-    manifest.directory = std::filesystem::path(path).parent_path().string();
+    manifest.directory = os::parent_of(path);
     if (manifest.directory.empty()) manifest.directory = ".";
     const Status status = read(*text, manifest);
     if (!status) return status.within(path);

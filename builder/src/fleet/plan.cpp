@@ -3,6 +3,7 @@
 #include <clbake/builder/build.hpp>
 #include <clbake/builder/fleet/plan.hpp>
 #include <clbake/builder/programs.hpp>
+#include <clbake/os/paths.hpp>
 
 #include "process/text_file.hpp"
 
@@ -132,8 +133,9 @@ class Planner {
     const Result<std::string> bytes = process::read_text_file(path, kMostPlanBytes);
     if (!bytes) return bytes.status();
     std::error_code error;
-    const std::filesystem::path relative = std::filesystem::proximate(path, options_.directory, error);
-    file = {error ? path : relative.string(), process::digest(*bytes)};
+    const std::filesystem::path relative =
+        std::filesystem::proximate(os::native(path), os::native(options_.directory), error);
+    file = {error ? path : os::utf8(relative), process::digest(*bytes)};
     return {};
   }
 

@@ -2,15 +2,12 @@
 #include <clbake/builder/fleet/work.hpp>
 #include <clbake/builder/process.hpp>
 #include <clbake/builder/tuning_file.hpp>
+#include <clbake/os/files.hpp>
+#include <clbake/os/lock.hpp>
 #include <clbake/os/paths.hpp>
 
 #include "process/text_file.hpp"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -62,32 +59,6 @@ bool can_continue_from(Stage stage, const std::string& path) {
   return stage == Stage::tune && profile::read_tuning(path);
 }
 
-// ---- One process at a time on a piece, also across machines where the file system has flock
-
-// Held as long as the object lives. The kernel releases the lock of a process that is killed.
-class PieceLock {
- public:
-  // Creates and locks a file that nobody removes. Null when another process holds it. Fails with io when it cannot be
-  // created or locked.
-  static Result<std::unique_ptr<PieceLock>> try_lock(const std::string& path) {
-    const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-    if (descriptor < 0) return {Code::io, path + ": cannot open: " + std::strerror(errno)};
-    std::unique_ptr<PieceLock> lock(new PieceLock(descriptor));
-    if (flock(descriptor, LOCK_EX | LOCK_NB) == 0) return lock;
-    if (errno == EWOULDBLOCK) return std::unique_ptr<PieceLock>();
-    return {Code::io, path + ": cannot lock: " + std::strerror(errno)};
-  }
-  PieceLock(const PieceLock&) = delete;
-  PieceLock& operator=(const PieceLock&) = delete;
-  ~PieceLock() { close(descriptor_); }
-
- private:
-  explicit PieceLock(int descriptor) : descriptor_(descriptor) {}
-  int descriptor_;
-};
-
-// ---- Work
-
 // The devices and compilers of this machine.
 class Here {
  public:
@@ -130,10 +101,12 @@ class Worker {
     if (!obstacle.empty()) return PieceResult{PieceState::elsewhere, false, obstacle};
     const std::string missing = missing_input(piece);
     if (!missing.empty()) return PieceResult{PieceState::waiting, false, missing};
-    const Result<std::unique_ptr<PieceLock>> lock =
-        PieceLock::try_lock(absolute("pieces/unfinished/" + piece.id + ".lock"));
+    // One process at a time, also across machines where the file system has locks; nobody removes the file.
+    const Result<os::LockFile> lock = os::LockFile::open(absolute("pieces/unfinished/" + piece.id + ".lock"));
     if (!lock) return lock.status();
-    if (!*lock) return PieceResult{PieceState::busy, false, "another process is at work on it"};
+    const Result<bool> is_ours = lock->try_lock(0);
+    if (!is_ours) return is_ours.status();
+    if (!*is_ours) return PieceResult{PieceState::busy, false, "another process is at work on it"};
     result = look_at(manifest_, piece);  // another process may have done it meanwhile
     if (result.state == PieceState::done) return result;
     progress_({piece, result, true});
@@ -153,7 +126,7 @@ class Worker {
       intact_.insert(need);
     }
     for (const InputFile& file : piece.files) {
-      const std::string path = fs::path(manifest_.directory) / file.path;
+      const std::string path = os::joined_path(manifest_.directory, file.path);
       const Result<std::string> bytes = read_text_file(path, kMostWorkBytes);
       if (!bytes) return bytes.status().message();
       if (digest(*bytes) != file.digest) return path + ": is not the file that was planned with; plan again";
@@ -163,9 +136,9 @@ class Worker {
 
   Result<PieceResult> run(const Piece& piece) {
     const std::string output = absolute(output_of(piece));
-    const std::string partial = "pieces/unfinished/" + fs::path(output).filename().string();
+    const std::string partial = "pieces/unfinished/" + os::file_name_of(output);
     std::error_code error;
-    if (!can_continue_from(piece.stage, absolute(partial))) fs::remove(absolute(partial), error);
+    if (!can_continue_from(piece.stage, absolute(partial))) os::remove_file(absolute(partial));
     Command command;
     command.arguments = {executable_, "worker", "command"};
     command.arguments.insert(command.arguments.end(), piece.command.begin(), piece.command.end());
@@ -180,7 +153,7 @@ class Worker {
     if (!exit->ok() && (exit->signal != 0 || exit->code != kLeftOutExit)) {
       return PieceResult{PieceState::failed, false, describe(*exit, command, kNoTimeout) + " (" + command.log + ")"};
     }
-    fs::rename(absolute(partial), output, error);
+    fs::rename(os::native(absolute(partial)), os::native(output), error);
     if (error) return PieceResult{PieceState::failed, false, output + ": " + error.message()};
     PieceResult result = look_at(manifest_, piece);
     result.made = result.state == PieceState::done;
@@ -207,7 +180,7 @@ bool has_ended(const PieceResult& result) {
 PieceResult look_at(const Manifest& manifest, const Piece& piece) {
   const std::string path = manifest.directory + "/" + output_of(piece);
   std::error_code error;
-  if (!fs::exists(path, error)) return {PieceState::missing, false, path + ": is not there"};
+  if (!fs::exists(os::native(path), error)) return {PieceState::missing, false, path + ": is not there"};
   switch (piece.stage) {
     case Stage::tune:
     case Stage::profile: return look_at_profile(path);
@@ -230,7 +203,7 @@ Result<std::vector<PieceResult>> work(const Manifest& manifest, const std::vecto
                                       const std::string& store) {
   const std::string directory = manifest.directory + "/pieces/unfinished";
   std::error_code error;
-  fs::create_directories(directory, error);
+  fs::create_directories(os::native(directory), error);
   if (error) return {Code::io, directory + ": cannot create: " + error.message()};
   const std::string store_path = store.empty() ? store : os::utf8(fs::absolute(os::native(store)));
   Worker at_work(manifest, worker, cancel, progress, store_path);

@@ -2,6 +2,7 @@
 
 #include <clbake/builder/jobs.hpp>
 #include <clbake/cache/xxh64.hpp>
+#include <clbake/os/paths.hpp>
 #include <clbake/os/program.hpp>
 #include <clbake/platform.hpp>
 
@@ -50,9 +51,7 @@ std::uint64_t attempt_of(const ProgramToLearn& program) {
 
 }  // namespace
 
-std::string control_beside(const std::string& job) {
-  return (std::filesystem::path(job).parent_path() / "control").string();
-}
+std::string control_beside(const std::string& job) { return os::joined_path(os::parent_of(job), "control"); }
 
 bool keeps_functions(const cache::Target& target) { return platform_of(target).binaries == Binaries::functions; }
 

@@ -5,6 +5,7 @@
 #include <clbake/builder/process.hpp>
 #include <clbake/cache/limits.hpp>
 #include <clbake/finalize.hpp>
+#include <clbake/os/environment.hpp>
 #include <clbake/platform.hpp>
 #include <clbake/program_text.hpp>
 
@@ -15,7 +16,6 @@
 #include "prove/compile_watch.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <utility>
 
@@ -95,9 +95,9 @@ struct Passes {
   void choose(std::size_t pass) const {
     const std::string wanted = pass < shapes.size() ? shapes[pass] : std::string();
     if (wanted.empty()) {
-      unsetenv(compile::kSpecialise);
+      os::unset_variable(compile::kSpecialise);
     } else {
-      setenv(compile::kSpecialise, wanted.c_str(), 1);
+      os::set_variable(compile::kSpecialise, wanted);
     }
   }
 };
@@ -109,8 +109,8 @@ Result<Request> read_request(const std::string& path) {
 
 // The functions that a load has put into the driver's cache, where it is PoCL.
 Functions functions_in_cache() {
-  const char* const cache = std::getenv("POCL_CACHE_DIR");
-  return cache ? functions_in(cache) : Functions();
+  const std::optional<std::string> cache = os::variable("POCL_CACHE_DIR");
+  return cache ? functions_in(*cache) : Functions();
 }
 
 // The only program of the entries.

@@ -1,6 +1,7 @@
 #include <clbake/builder/gemm_run.hpp>
 #include <clbake/builder/jobs.hpp>
 #include <clbake/builder/tuning_file.hpp>
+#include <clbake/os/clock.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -27,9 +28,7 @@ Measurement figures_of(std::vector<double> us, bool final) {
 }
 
 std::string utc_now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
+  const std::tm parts = os::utc(std::time(nullptr));
   char text[32];
   std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
   return text;

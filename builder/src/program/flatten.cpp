@@ -1,6 +1,7 @@
 #include "program/flatten.hpp"
 
 #include <clbake/includes.hpp>
+#include <clbake/os/paths.hpp>
 #include "process/text_file.hpp"
 
 #include <algorithm>
@@ -143,20 +144,20 @@ class Flattener {
   }
 
   Result<std::optional<Included>> find(const std::string& file, const Name& name) {
-    const fs::path beside = fs::path(file).parent_path();
+    const std::string beside = os::parent_of(file);
     std::vector<std::string> known = {plain_name(name.name)};
-    if (name.quoted) known.insert(known.begin(), plain_name((beside / name.name).string()));
+    if (name.quoted) known.insert(known.begin(), plain_name(os::joined_path(beside, name.name)));
     for (const std::string& each : known) {
       const auto header = places_.headers.find(each);
       if (header != places_.headers.end()) return std::optional<Included>({header->first, header->second});
     }
-    std::vector<fs::path> places(places_.folders.begin(), places_.folders.end());
+    std::vector<std::string> places = places_.folders;
     if (name.quoted) places.insert(places.begin(), beside);
-    for (const fs::path& place : places) {
-      const std::string path = (place / name.name).lexically_normal().string();
-      const std::string on_disk = (fs::path(places_.directory) / path).lexically_normal().string();
+    for (const std::string& place : places) {
+      const std::string path = os::joined_path(place, name.name);
+      const std::string on_disk = os::joined_path(places_.directory, path);
       std::error_code ignored;
-      if (!fs::is_regular_file(on_disk, ignored)) continue;
+      if (!fs::is_regular_file(os::native(on_disk), ignored)) continue;
       Result<std::string> text = process::read_text_file(on_disk, kMostSourceBytes);
       if (!text) return text.status();
       if (std::find(files_.begin(), files_.end(), path) == files_.end()) files_.push_back(path);

@@ -1,6 +1,7 @@
 #include "program/program_reader.hpp"
 
 #include <clbake/includes.hpp>
+#include <clbake/os/paths.hpp>
 #include <clbake/program_text.hpp>
 #include "process/text_file.hpp"
 #include "program/flatten.hpp"
@@ -67,9 +68,7 @@ class ProgramReader {
   }
 
  private:
-  std::string path_of(const std::string& name) const {
-    return (fs::path(folders_.directory) / name).lexically_normal().string();
-  }
+  std::string path_of(const std::string& name) const { return os::joined_path(folders_.directory, name); }
 
   // ---- Fields
 
@@ -109,7 +108,7 @@ class ProgramReader {
     if (at.json.is_object()) return reader_.object(at, reader_.field("text", text));
     std::string file;
     if (!read_file(at, text, file)) return false;
-    if (stated.file.empty()) stated.file = fs::path(file).lexically_normal().string();
+    if (stated.file.empty()) stated.file = os::normal(file);
     return true;
   }
 
@@ -168,7 +167,7 @@ class ProgramReader {
   std::vector<std::string> places_of(const Stated& stated, const includes::Options& options) const {
     std::vector<std::string> places = options.folders;
     places.insert(places.end(), folders_.include.begin(), folders_.include.end());
-    places.push_back(fs::path(stated.file).parent_path().string());
+    places.push_back(os::parent_of(stated.file));
     if (!places.back().empty()) places.emplace_back();
     return places;
   }
@@ -179,8 +178,9 @@ class ProgramReader {
     const Result<includes::Options> options = includes::read_options(text.options);
     if (!options) return options.status();
     text.options = options->others;
+    const std::string directory = os::absolute_path(folders_.directory);
     for (const std::string& place : places_of(stated, *options)) {
-      const std::string folder = (fs::absolute(folders_.directory) / place).lexically_normal().string();
+      const std::string folder = os::joined_path(directory, place);
       text.options += (text.options.empty() ? "-I " : " -I ") + escaped(folder);
     }
     for (const Stated& part : stated.parts) {

@@ -1,6 +1,7 @@
 #include <clbake/builder/program_skeleton.hpp>
 
 #include <clbake/includes.hpp>
+#include <clbake/os/paths.hpp>
 #include "process/json_reader.hpp"
 #include "process/text_file.hpp"
 #include "program/flatten.hpp"
@@ -219,7 +220,7 @@ std::string kernel_text(const FoundKernel& kernel, std::vector<std::string>& rem
 }
 
 std::string name_of(const std::string& file) {
-  std::string name = fs::path(file).stem().string().substr(0, 64);
+  std::string name = os::stem_of(file).substr(0, 64);
   const auto is_plain = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-'; };
   std::replace_if(
       name.begin(), name.end(), [&](char c) { return !is_plain(c); }, '_');
@@ -252,7 +253,8 @@ Result<Skeleton> program_skeleton(const SkeletonOptions& options) {
     const Result<std::vector<FoundKernel>> kernels = kernels_in(file, options, skeleton.remarks);
     if (!kernels) return kernels.status();
     if (kernels->empty()) return {Code::no_program, file + ": has no kernel"};
-    Json head = {{"name", name_of(file)}, {"source", fs::proximate(file, options.directory).string()}};
+    Json head = {{"name", name_of(file)},
+                 {"source", os::utf8(fs::proximate(os::native(file), os::native(options.directory)))}};
     if (!options.options.empty()) head["options"] = options.options;
     std::string text = head.dump();
     text.pop_back();  // the brace

@@ -1,6 +1,7 @@
 #include <clbake/builder/programs.hpp>
 
 #include <clbake/kernels/presets.hpp>
+#include <clbake/os/paths.hpp>
 #include <clbake/program_text.hpp>
 #include "process/text_file.hpp"
 #include "program/program_reader.hpp"
@@ -100,10 +101,11 @@ Result<std::vector<Program>> parse_programs(const std::string& text, const std::
 
 Result<std::vector<Program>> read_programs(const std::string& given) {
   std::error_code ignored;
-  const std::string path = fs::is_directory(given, ignored) ? (fs::path(given) / "programs.json").string() : given;
+  const std::string path =
+      fs::is_directory(os::native(given), ignored) ? os::joined_path(given, "programs.json") : given;
   const Result<std::string> text = read_input(path, kMostManifestBytes);
   if (!text) return text.status();
-  const std::string directory = fs::path(path).parent_path().string();
+  const std::string directory = os::parent_of(path);
   return parse_programs(*text, input_name(path), directory.empty() ? "." : directory);
 }
 

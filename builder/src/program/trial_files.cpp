@@ -1,5 +1,7 @@
 #include "program/trial_files.hpp"
 
+#include <clbake/os/paths.hpp>
+
 #include "process/text_file.hpp"
 
 #include <algorithm>
@@ -48,7 +50,7 @@ std::string hex_of(const std::uint8_t* bytes, std::size_t size) {
 SharedContent TrialFiles::find(const std::string& name) {
   const auto known = files_.find(name);
   if (known != files_.end()) return known->second;
-  const std::string path = (std::filesystem::path(directory_) / name).lexically_normal().string();
+  const std::string path = os::joined_path(directory_, name);
   const Result<std::string> text = directory_.empty() ? Result<std::string>(Code::not_found, name + ": is not there")
                                                       : read_text_file(path, kMostFileBytes);
   if (!text && failure_.empty()) failure_ = text.status().message();

@@ -1,10 +1,11 @@
 #include "prove/compile_watch.hpp"
 
 #include <clbake/builder/gemm_run.hpp>
+#include <clbake/os/environment.hpp>
+#include <clbake/os/paths.hpp>
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
 #include <iomanip>
 #include <sstream>
@@ -35,14 +36,14 @@ constexpr const char* kByChildren = "child processes";
 }  // namespace
 
 std::string function_of(const std::string& file) {
-  const std::filesystem::path path(file);
-  return path.stem().string() + " " + path.parent_path().filename().string();
+  const std::filesystem::path path = os::native(file);
+  return os::utf8(path.stem()) + " " + os::utf8(path.parent_path().filename());
 }
 
 std::string cache_directory(const Target& target) {
   for (const auto& [name, value] : builder_platform_of(target).caches) {
-    const char* const directory = value.empty() ? std::getenv(name.c_str()) : nullptr;
-    if (directory) return directory;
+    const std::optional<std::string> directory = value.empty() ? os::variable(name) : std::nullopt;
+    if (directory) return *directory;
   }
   return {};
 }

@@ -6,13 +6,8 @@
 #include <clbake/seal.hpp>
 #include "process/text_file.hpp"
 
-#include <fcntl.h>
 #include <sodium.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 
 namespace clbake::builder::release {
 namespace {
@@ -27,47 +22,11 @@ constexpr std::size_t kMostBytes = 256;  // of a key file
 void forget(Digest& secret) { sodium_memzero(secret.data(), secret.size()); }
 void forget(std::string& secret) { sodium_memzero(&secret[0], secret.size()); }
 
-Status failure(const std::string& path, const char* step) {
-  return {Code::io, path + ": " + step + ": " + std::strerror(errno)};
-}
-
 // Creates a file of this text; leaves none behind when that fails, and an existing one as it is.
-Status create(const std::string& path, const std::string& text, mode_t permissions) {
-  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, permissions);
-  if (file < 0 && errno == EEXIST) return {Code::io, path + ": exists already, and a key is never replaced"};
-  if (file < 0) return failure(path, "cannot be created");
-  const ::ssize_t written = ::write(file, text.data(), text.size());
-  if (written >= 0 && static_cast<std::size_t>(written) != text.size()) errno = ENOSPC;
-  const bool whole = written >= 0 && static_cast<std::size_t>(written) == text.size();
-  const Status status = whole && ::fsync(file) == 0 ? Status() : failure(path, "write");
-  ::close(file);
-  if (!status) ::unlink(path.c_str());
-  return status;
-}
-
-// At most kMostBytes of a file that only its owner may use, of a pipe or, for "-", of standard input. Unlike read_input
-// it leaves no copy in memory but `text`.
-Status read_secret(const std::string& path, std::string& text) {
-  const int file = path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return {errno == ENOENT ? Code::not_found : Code::io, failure(path, "cannot be opened").message()};
-  struct stat info = {};
-  Status status;
-  if (::fstat(file, &info) != 0) {
-    status = failure(path, "stat");
-  } else if (S_ISREG(info.st_mode) && (info.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
-    status = {Code::invalid_argument, path + ": others than its owner may use this secret key: chmod 600 it"};
-  }
-  text.assign(kMostBytes + 1, '\0');
-  std::size_t bytes = 0;
-  ::ssize_t got = 1;
-  while (status && got > 0 && bytes < text.size()) {
-    got = ::read(file, &text[bytes], text.size() - bytes);
-    if (got < 0) status = failure(path, "read");
-    bytes += static_cast<std::size_t>(std::max<::ssize_t>(got, 0));
-  }
-  if (file != STDIN_FILENO) ::close(file);
-  text.resize(bytes);
-  return status;
+Status create(const std::string& path, const std::string& text, os::Access access) {
+  const Status status = os::create_file(path, text, access);
+  if (status.code() != Code::invalid_argument) return status;
+  return {Code::io, path + ": exists already, and a key is never replaced"};
 }
 
 // The digits behind `begin` in a text of one line.
@@ -85,12 +44,12 @@ bool parse(const std::string& text, const std::string& begin, Digest& key) {
 Status write_key_files(const std::string& path, const Digest& seed, const Digest& public_key) {
   std::string digits = hexadecimal(seed);
   std::string text = kSecret + digits + "\n";
-  Status status = create(path, text, 0600);
+  Status status = create(path, text, os::Access::user);
   forget(digits);
   forget(text);
   if (!status) return status;
-  status = create(path + ".pub", kPublic + hexadecimal(public_key) + "\n", 0644);
-  if (!status) ::unlink(path.c_str());
+  status = create(path + ".pub", kPublic + hexadecimal(public_key) + "\n", os::Access::everyone);
+  if (!status) os::remove_file(path);
   return status ? os::sync_directory_of(path) : status;
 }
 
@@ -98,7 +57,7 @@ Status write_key_files(const std::string& path, const Digest& seed, const Digest
 // or the file's permissions let others than its owner read it.
 Status read_secret_key(const std::string& path, Digest& seed) {
   std::string text;
-  Status status = read_secret(path, text);
+  Status status = os::read_secret(path, text, kMostBytes + 1);
   if (status && !parse(text, kSecret, seed)) {
     status = {Code::invalid_argument, path + ": is no secret key of 'clbake keygen'"};
   }

@@ -3,10 +3,7 @@
 #include "process/json_reader.hpp"
 #include "process/text_file.hpp"
 
-#include <unistd.h>
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <sstream>
 
 namespace clbake::builder::tune {
@@ -106,20 +103,14 @@ Status Journal::read(const std::string& text, const std::string& settings) {
 
 // Behind the complete lines, which are `known_bytes` long; a new file gets its first line.
 Status Journal::start_writing(std::size_t known_bytes, const std::string& settings) {
-  file_.reset(std::fopen(path_.c_str(), "ab"));
-  if (!file_) return {Code::io, path_ + ": cannot open: " + std::strerror(errno)};
-  if (ftruncate(fileno(file_.get()), static_cast<off_t>(known_bytes)) != 0) {
-    return {Code::io, path_ + ": cannot truncate: " + std::strerror(errno)};
-  }
-  return known_bytes > 0 ? Status() : write(settings);
+  Result<os::AppendedFile> file = os::AppendedFile::open(path_);
+  if (!file) return file.status();
+  file_.emplace(std::move(*file));
+  const Status status = file_->truncate(known_bytes);
+  return !status || known_bytes > 0 ? status : write(settings);
 }
 
-Status Journal::write(const std::string& line) {
-  if (std::fputs((line + "\n").c_str(), file_.get()) < 0 || std::fflush(file_.get()) != 0) {
-    return {Code::io, path_ + ": cannot write: " + std::strerror(errno)};
-  }
-  return {};
-}
+Status Journal::write(const std::string& line) { return file_->append(line + "\n"); }
 
 const JournalRecord* Journal::find(const std::string& key, const std::string& variants) const {
   const auto at = records_.find(key);

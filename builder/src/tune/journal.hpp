@@ -2,11 +2,10 @@
 // was stopped.
 #pragma once
 
-#include <clbake/status.hpp>
+#include <clbake/os/appended_file.hpp>
 
-#include <cstdio>
 #include <map>
-#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,15 +38,12 @@ class Journal {
   double last_s() const { return last_s_; }
 
  private:
-  struct Close {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
   Status read(const std::string& text, const std::string& settings);
   Status start_writing(std::size_t known_bytes, const std::string& settings);
   Status write(const std::string& line);
 
   std::string path_;
-  std::unique_ptr<std::FILE, Close> file_;
+  std::optional<os::AppendedFile> file_;
   std::map<std::string, JournalRecord> records_;
   double last_s_ = 0;
 };

@@ -56,6 +56,8 @@ Result<LibraryHandle> open_library(const std::string& name) {
   return {Code::not_found, cause ? std::string(cause) : name + ": cannot be opened"};
 }
 
+const char* by_system(const char* posix, const char* /*windows*/) { return posix; }
+
 void* symbol(LibraryHandle library, const std::string& name) { return ::dlsym(library, name.c_str()); }
 
 std::string path_of_module(const void* address) {

@@ -35,6 +35,8 @@ Result<LibraryHandle> open_library(const std::string& name) {
   return {Code::not_found, name + ": " + windows::message_of(::GetLastError())};
 }
 
+const char* by_system(const char* /*posix*/, const char* windows) { return windows; }
+
 void* symbol(LibraryHandle library, const std::string& name) {
   const FARPROC found = ::GetProcAddress(static_cast<HMODULE>(library), name.c_str());
   return reinterpret_cast<void*>(found);

@@ -51,7 +51,8 @@ bool is_of_the_system(PSID sid) {
 constexpr DWORD kWriting = FILE_WRITE_DATA | FILE_APPEND_DATA | FILE_DELETE_CHILD | DELETE | WRITE_DAC | WRITE_OWNER |
                            GENERIC_WRITE | GENERIC_ALL;
 
-bool others_can_write(PACL list, const Sid& user) {
+// True when the list gives one of the rights to somebody else.
+bool others_can(DWORD rights, PACL list, const Sid& user) {
   if (!list) return true;  // no list: all may do everything
   for (DWORD i = 0; i < list->AceCount; ++i) {
     void* entry = nullptr;
@@ -61,7 +62,7 @@ bool others_can_write(PACL list, const Sid& user) {
     if (header->AceType != ACCESS_ALLOWED_ACE_TYPE) return true;  // a kind that is not understood
     auto* const allowed = static_cast<ACCESS_ALLOWED_ACE*>(entry);
     PSID const sid = &allowed->SidStart;
-    if ((allowed->Mask & kWriting) != 0 && !equal(user, sid) && !is_of_the_system(sid)) return true;
+    if ((allowed->Mask & rights) != 0 && !equal(user, sid) && !is_of_the_system(sid)) return true;
   }
   return false;
 }
@@ -125,13 +126,19 @@ bool is_own(HANDLE file) {
   return security.error == ERROR_SUCCESS && is_user(security.owner);
 }
 
+bool others_can_read(HANDLE file) {
+  const Security security = security_of(file);
+  constexpr DWORD kReading = FILE_READ_DATA | WRITE_DAC | WRITE_OWNER | GENERIC_READ | GENERIC_ALL;
+  return security.error != ERROR_SUCCESS || others_can(kReading, security.list, sid_of_process(TokenUser));
+}
+
 Status check_private(HANDLE file, const std::string& sid) {
   const Security security = security_of(file);
   if (security.error != ERROR_SUCCESS) return io_failure("its owner cannot be read", security.error);
   const Sid user = sid.empty() ? sid_of_process(TokenUser) : parsed(sid);
   const bool fit = sid.empty() ? is_user(security.owner) : equal(user, security.owner) || is_of_the_system(security.owner);
   if (!fit) return {Code::io, "belongs to another user: not used as an overlay"};
-  if (others_can_write(security.list, user)) {
+  if (others_can(kWriting, security.list, user)) {
     return {Code::io, "users other than its owner can write to it: not used as an overlay"};
   }
   return {};

@@ -22,6 +22,9 @@ class PrivateAccess {
 // True when the open file or directory belongs to the user of the process. The handle needs READ_CONTROL.
 bool is_own(HANDLE file);
 
+// True when somebody else, the system's own accounts apart, may read the file, or that cannot be told. As above.
+bool others_can_read(HANDLE file);
+
 // The SID, as a text, of a user named so or by a SID; of an empty name that of the system. Fails with io.
 Result<std::string> sid_of_user(const std::string& name);
 

@@ -2,7 +2,9 @@
 
 #include "log.hpp"
 
-#include <dlfcn.h>
+#include <clbake/os/files.hpp>
+#include <clbake/os/libraries.hpp>
+
 #include <unistd.h>
 
 #include <algorithm>
@@ -49,13 +51,8 @@ void add(std::vector<Bundle>& list, const Result<Bundle>& bundle, const std::str
 }
 
 std::string beside_library() {
-  Dl_info info;
-  if (dladdr(reinterpret_cast<void*>(&use_bundle), &info) == 0) return {};
-  char* const real = realpath(info.dli_fname, nullptr);
-  if (!real) return {};
-  std::string path(real);
-  std::free(real);
-  return path.substr(0, path.rfind('/')) + "/clbake/clblast.clbake";
+  const std::string path = os::path_of_module(reinterpret_cast<const void*>(&use_bundle));
+  return path.empty() ? path : path.substr(0, path.rfind('/')) + "/clbake/clblast.clbake";
 }
 
 const std::string& installed_bundle() {
@@ -75,7 +72,8 @@ std::vector<Bundle> open_bundles() {
     at = end + 1;
   }
   const std::string& installed = installed_bundle();
-  if (access(installed.c_str(), F_OK) == 0) add(list, Bundle::open(installed), installed);
+  const Result<Bundle> beside = Bundle::open(installed);
+  if (beside.status().code() != Code::not_found) add(list, beside, installed);
 #ifdef CLBAKE_DOOR_HAS_SOURCES
   add(list, Bundle::from_memory({sources_clbake, sources_clbake_size}), "sources of the kernels");
 #endif

@@ -1,25 +1,32 @@
 #include "log.hpp"
 
-#include <fcntl.h>
+#include <clbake/os/appended_file.hpp>
+#include <clbake/os/environment.hpp>
+
 #include <unistd.h>
 
-#include <cstdlib>
+#include <optional>
 
 namespace clbake::door {
-std::string environment(const char* name) {
-  const char* const value = secure_getenv(name);
-  return value ? value : "";
+namespace {
+
+// Closed by the end of the process: libraries log until then.
+const os::AppendedFile* opened() {
+  const std::string path = environment("CLBAKE_CLBLAST_LOG");
+  if (path.empty()) return nullptr;
+  Result<os::AppendedFile> file = os::AppendedFile::open(path);
+  return file ? new os::AppendedFile(std::move(*file)) : nullptr;
 }
 
+}  // namespace
+
+std::string environment(const char* name) { return os::trusted_variable(name).value_or(""); }
+
 void log(const std::string& line) {
-  // Closed by the end of the process.
-  static const int file = [path = environment("CLBAKE_CLBLAST_LOG")] {
-    return path.empty() ? -1 : open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  }();
-  if (file < 0) return;
-  const std::string text = "clbake-clblast[" + std::to_string(getpid()) + "]: " + line + "\n";
+  static const os::AppendedFile* const file = opened();
+  if (!file) return;
   // One call, so that lines of several threads and processes stay whole.
-  static_cast<void>(!write(file, text.data(), text.size()));
+  static_cast<void>(file->append("clbake-clblast[" + std::to_string(::getpid()) + "]: " + line + "\n"));
 }
 
 }  // namespace clbake::door

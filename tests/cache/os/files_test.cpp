@@ -1,3 +1,5 @@
+#include <clbake/os/appended_file.hpp>
+
 #include "os/room.hpp"
 
 namespace clbake::os::test {
@@ -108,11 +110,38 @@ BOOST_AUTO_TEST_CASE(AFileMayNotBeTooLarge) {
 
 BOOST_AUTO_TEST_CASE(ANewPrivateFileReplacesNone) {
   const Room room;
-  BOOST_TEST(create_private_file(room.path("key"), "first").message() == "");
-  BOOST_TEST((create_private_file(room.path("key"), "second").code() == Code::io));
+  BOOST_TEST(create_file(room.path("key"), "first", Access::user).message() == "");
+  BOOST_TEST((create_file(room.path("key"), "second", Access::everyone).code() == Code::invalid_argument));
   BOOST_TEST(text_of(room.path("key")) == "first");
   BOOST_TEST(write_private_file(room.path("key"), "third").message() == "");
   BOOST_TEST(text_of(room.path("key")) == "third");
+}
+
+BOOST_AUTO_TEST_CASE(ASecretIsReadWhereOthersCannot) {
+  const Room room;
+  BOOST_REQUIRE(create_file(room.path("key"), "secret", Access::user).ok());
+  std::string text;
+  BOOST_TEST(read_secret(room.path("key"), text, 100).message() == "");
+  BOOST_TEST(text == "secret");
+  BOOST_TEST(read_secret(room.path("key"), text, 3).message() == "");
+  BOOST_TEST(text == "sec");
+  BOOST_TEST((read_secret(room.path("none"), text, 3).code() == Code::not_found));
+}
+
+BOOST_AUTO_TEST_CASE(LinesAreAppended) {
+  const Room room;
+  for (const char* line : {"one\n", "two\n"}) {
+    const Result<AppendedFile> file = AppendedFile::open(room.path("log"));
+    BOOST_REQUIRE_MESSAGE(file.ok(), file.status().message());
+    BOOST_TEST(file->append(line).message() == "");
+    BOOST_TEST(text_of(room.path("log")).find(line) != std::string::npos);
+  }
+  const Result<AppendedFile> file = AppendedFile::open(room.path("log"));
+  BOOST_REQUIRE(file.ok());
+  BOOST_TEST(file->truncate(4).message() == "");
+  BOOST_TEST(file->append("three\n").message() == "");
+  BOOST_TEST(text_of(room.path("log")) == "one\nthree\n");
+  BOOST_TEST((AppendedFile::open(room.path("none/log")).status().code() == Code::io));
 }
 
 BOOST_AUTO_TEST_CASE(TemporaryDirectoriesDiffer) {

@@ -2,6 +2,8 @@
 #include "bench/peers/peers.hpp"
 #include "bench/peers/shared_library.hpp"
 
+#include <clbake/os/environment.hpp>
+
 #include <complex>
 #include <cstdlib>
 #include <cstring>
@@ -28,7 +30,8 @@ bool has_avx512() {
 // Some packaged versions take newer AVX-512 CPUs for older ones.
 SharedLibrary open_openblas() {
   if (has_avx512()) {
-    setenv("OPENBLAS_CORETYPE", "SkylakeX", 0);  // read by the library when it is loaded
+    // Read by the library when it is loaded.
+    if (!os::variable("OPENBLAS_CORETYPE")) os::set_variable("OPENBLAS_CORETYPE", "SkylakeX");
   }
   return SharedLibrary({"libopenblas.so.0", "libopenblas.so"});
 }

@@ -5,6 +5,7 @@
 #include "cli/json.hpp"
 
 #include <clbake/builder/gemm_run.hpp>
+#include <clbake/os/files.hpp>
 
 #define CL_HPP_TARGET_OPENCL_VERSION 120
 #define CL_HPP_MINIMUM_OPENCL_VERSION 120
@@ -109,10 +110,11 @@ constexpr std::pair<const char*, const char*> kTunedKernels[] = {
 
 // A file that one of CLBlast's tuners wrote, with "best_parameters" as "KWG=32 MWG=64". Throws Failure.
 TunedParameters read_parameters(const std::string& path) {
-  std::ifstream file(path == "-" ? "/dev/stdin" : path);
-  file.peek();  // a directory can be opened, and fails here
-  if (!file.is_open() || file.bad()) throw Failure(path + ": cannot read: " + std::strerror(errno));
-  const Json json = Json::parse(file, nullptr, false);
+  constexpr std::uintmax_t kMostBytes = std::uintmax_t{16} << 20;
+  const Result<std::string> read =
+      path == "-" ? os::read_standard_input(kMostBytes) : os::read_file_or_pipe(path, kMostBytes);
+  if (!read) throw Failure(read.status().message());
+  const Json json = Json::parse(*read, nullptr, false);
   const auto text = [&](const char* field) {
     if (json.is_object() && json.contains(field) && json[field].is_string()) return json[field].get<std::string>();
     throw Failure(path + ": no text '" + field + "': not the result of a tuner of CLBlast's");

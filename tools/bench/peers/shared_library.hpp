@@ -1,9 +1,10 @@
 // Libraries that are opened by their names when they are asked for, and the constants of their C interfaces.
 #pragma once
 
+#include <clbake/os/libraries.hpp>
+
 #include "cli/cli.hpp"
 
-#include <dlfcn.h>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,8 @@ class SharedLibrary {
   // Throws Failure when none can be opened.
   explicit SharedLibrary(const std::vector<const char*>& names) : name_(names.front()) {
     for (const char* name : names) {
-      if (!handle_) handle_ = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+      const Result<os::LibraryHandle> library = handle_ ? handle_ : os::open_library(name);
+      if (library) handle_ = *library;
     }
     if (!handle_) throw Failure("--peer: " + name_ + " is not installed");
   }
@@ -31,13 +33,13 @@ class SharedLibrary {
 
   // Throws Failure when the library has no function of this name.
   Function operator[](const std::string& function) const {
-    if (void* address = dlsym(handle_, function.c_str())) return {address};
+    if (void* address = os::symbol(handle_, function)) return {address};
     throw Failure("--peer: " + name_ + " has no function " + function);
   }
 
  private:
   std::string name_;
-  void* handle_ = nullptr;
+  os::LibraryHandle handle_ = nullptr;
 };
 
 // The constants of BLAS (cblas.h) and CLBlast (clblast_c.h): row-major; not transposed, transposed, or conjugate

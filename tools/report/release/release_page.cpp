@@ -1,5 +1,7 @@
 #include "report/release/release_report.hpp"
 
+#include <clbake/os/files.hpp>
+
 #include <fstream>
 
 namespace clbake::tool {
@@ -41,9 +43,8 @@ std::string release_html(const nlohmann::ordered_json& data) {
 
 bool is_release_page(const std::string& path) {
   const std::string html = embedded::page_html, begin = html.substr(0, html.find('\n', html.find("<title>")));
-  std::string found(begin.size(), '\0');
-  std::ifstream in(path, std::ios::binary);
-  return in.read(found.data(), static_cast<std::streamsize>(found.size())) && found == begin;
+  const Result<os::Mapping> file = os::map_file(path);
+  return file && file->size >= begin.size() && std::equal(begin.begin(), begin.end(), file->data);
 }
 
 }  // namespace clbake::tool

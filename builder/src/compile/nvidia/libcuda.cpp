@@ -2,7 +2,8 @@
 // machine code suits this driver, and no CUDA toolkit has to be installed, neither to build clbake nor to bake.
 #include "compile/nvidia/cubin.hpp"
 
-#include <dlfcn.h>
+#include <clbake/os/libraries.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -57,15 +58,17 @@ struct Api {
 };
 
 template <typename Function>
-bool find(void* library, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(dlsym(library, name));
+bool find(os::LibraryHandle library, const char* name, Function& function) {
+  function = reinterpret_cast<Function>(os::symbol(library, name));
   return function != nullptr;
 }
 
 // Never closed: the driver keeps threads.
 Result<Api> load_api() {
-  void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (!library) return {Code::no_device, "NVIDIA's driver library libcuda.so.1 is not on this machine"};
+  const std::string name = os::by_system("libcuda.so.1", "nvcuda.dll");
+  const Result<os::LibraryHandle> opened = os::open_library(name);
+  if (!opened) return {Code::no_device, "NVIDIA's driver library " + name + " is not on this machine"};
+  os::LibraryHandle const library = *opened;
   Api api = {};
   const bool complete =
       find(library, "cuInit", api.init) && find(library, "cuDriverGetVersion", api.driver_version) &&
@@ -78,7 +81,7 @@ Result<Api> load_api() {
       find(library, "cuModuleUnload", api.module_unload) && find(library, "cuModuleGetFunction", api.module_function) &&
       find(library, "cuFuncGetAttribute", api.function_attribute) &&
       find(library, "cuOccupancyMaxActiveBlocksPerMultiprocessor", api.occupancy);
-  if (!complete) return {Code::no_device, "libcuda.so.1 lacks functions of the CUDA driver API (CUDA 11 has them)"};
+  if (!complete) return {Code::no_device, name + " lacks functions of the CUDA driver API (CUDA 11 has them)"};
   return api;
 }
 

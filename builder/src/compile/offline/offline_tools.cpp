@@ -1,14 +1,14 @@
 #include "compile/offline/offline_tools.hpp"
 
 #include <clbake/builder/process.hpp>
+#include <clbake/os/files.hpp>
+#include <clbake/os/installed.hpp>
+#include <clbake/os/paths.hpp>
 
-#include <unistd.h>
 #include <algorithm>
 #include <cctype>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <sstream>
 
 namespace clbake::builder::compile {
@@ -16,28 +16,6 @@ using namespace process;
 namespace {
 
 namespace fs = std::filesystem;
-
-std::vector<std::string> search_path() {
-  std::vector<std::string> directories;
-  const char* path = std::getenv("PATH");
-  std::istringstream stream(path ? path : "");
-  for (std::string directory; std::getline(stream, directory, ':');) {
-    if (!directory.empty()) directories.push_back(directory);
-  }
-  return directories;
-}
-
-// The first of `names` that is a program in one of the directories, as an absolute path; empty when there is none.
-std::string program(const std::vector<std::string>& names, const std::vector<std::string>& directories) {
-  for (const std::string& name : names) {
-    for (const std::string& directory : directories) {
-      std::error_code error;
-      const fs::path path = fs::absolute(fs::path(directory) / name, error);
-      if (!error && fs::is_regular_file(path, error) && access(path.c_str(), X_OK) == 0) return path.string();
-    }
-  }
-  return {};
-}
 
 // Compilers print the cause first and a summary last.
 std::string first_error(const std::string& log) {
@@ -70,35 +48,35 @@ std::vector<std::string> options_for_halves() {
 
 // The newest first: libclc is bitcode, which an older clang than its own cannot read.
 Tool clang_tool() {
-  std::vector<std::string> names;
-  for (int version = 30; version >= 14; --version) names.push_back("clang-" + std::to_string(version));
-  names.emplace_back("clang");
-  return {"clang", program(names, search_path()), {}, "Debian's clang-15, or a newer one"};
+  Tool tool{"clang", {}, {}, "Debian's clang-15, or a newer one"};
+  for (int version = 30; version >= 14 && tool.path.empty(); --version) {
+    tool.path = os::find_program("clang-" + std::to_string(version));
+  }
+  if (tool.path.empty()) tool.path = os::find_program("clang");
+  return tool;
 }
 
 Tool libclc_tool(const Tool& clang) {
   Tool tool{"libclc", {}, {}, "Debian's libclc-15, or that of clang's version"};
-  const std::string prefix = fs::path(clang.path).parent_path().parent_path().string();
+  const std::string prefix = os::utf8(os::native(clang.path).parent_path().parent_path());
   for (const std::string& directory :
        {prefix + "/lib/clc", prefix + "/share/clc", std::string("/usr/lib/clc"), std::string("/usr/share/clc")}) {
     const std::string path = directory + "/nvptx64--nvidiacl.bc";
-    if (tool.path.empty() && access(path.c_str(), R_OK) == 0) tool.path = path;
+    if (tool.path.empty() && os::map_file(path)) tool.path = path;
   }
   return tool;
 }
 
 // The toolkit's installer does not put its programs into PATH.
 Tool ptxas_tool() {
-  std::vector<std::string> directories = search_path();
-  directories.emplace_back("/usr/local/cuda/bin");
   return {"ptxas",
-          program({"ptxas"}, directories),
+          os::find_program("ptxas", {"/usr/local/cuda/bin"}),
           {},
           "NVIDIA's CUDA toolkit, Debian's nvidia-cuda-toolkit (non-free) or PyPI's nvidia-cuda-nvcc"};
 }
 
 Tool ocloc_tool() {
-  return {"ocloc", program({"ocloc"}, search_path()), {}, "Debian's intel-ocloc (up to Debian 12: intel-opencl-icd)"};
+  return {"ocloc", os::find_program("ocloc"), {}, "Debian's intel-ocloc (up to Debian 12: intel-opencl-icd)"};
 }
 
 std::string name(const cache::Tool& tool) { return tool.version.empty() ? tool.name : tool.name + " " + tool.version; }
@@ -149,19 +127,20 @@ std::string ToolRoom::version_of(const Tool& tool) const {
 }
 
 std::string ToolRoom::read(const std::string& file) const {
-  std::ifstream stream(directory_.path() + "/" + file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  constexpr std::uintmax_t kMostBytes = std::uintmax_t{1} << 30;
+  const Result<std::string> text = os::read_file(directory_.path() + "/" + file, kMostBytes);
+  return text ? *text : std::string();
 }
 
 Status ToolRoom::write(const std::string& file, const std::string& text) const {
-  const std::string plain = fs::path(file).lexically_normal().string();
-  if (fs::path(plain).is_absolute() || plain.rfind("..", 0) == 0) {
+  const fs::path plain = os::native(file).lexically_normal();
+  if (plain.is_absolute() || *plain.begin() == "..") {
     return {Code::invalid_argument, "the name " + file + " leads out of the folder that it is for"};
   }
-  const std::string path = directory_.path() + "/" + plain;
+  const std::string path = directory_.path() + "/" + os::utf8(plain);
   std::error_code error;
-  fs::create_directories(fs::path(path).parent_path(), error);
-  std::ofstream stream(path, std::ios::binary);
+  fs::create_directories(os::native(path).parent_path(), error);
+  std::ofstream stream(os::native(path), std::ios::binary);
   stream << text << std::flush;
   return stream ? Status() : Status(Code::io, path + ": cannot write");
 }

@@ -16,7 +16,7 @@ unsigned mode_of(const std::string& path) {
 
 BOOST_AUTO_TEST_CASE(PrivateIsForTheUserAlone) {
   const Room room;
-  BOOST_REQUIRE(create_private_file(room.path("one"), "x").ok());
+  BOOST_REQUIRE(create_file(room.path("one"), "x", Access::user).ok());
   BOOST_REQUIRE(write_private_file(room.path("two"), "x").ok());
   const Result<PrivateDirectory> directory = PrivateDirectory::open(room.path("directory"), true);
   BOOST_REQUIRE(directory.ok());
@@ -34,6 +34,14 @@ BOOST_AUTO_TEST_CASE(WhatOthersCanWriteIsRefused) {
   BOOST_TEST(!directory->find("file").has_value());
   BOOST_REQUIRE(::chmod(room.path("directory").c_str(), 0770) == 0);
   BOOST_TEST((PrivateDirectory::open(room.path("directory"), false).status().code() == Code::io));
+}
+
+BOOST_AUTO_TEST_CASE(ASecretThatOthersCanReadIsRefused) {
+  const Room room;
+  BOOST_REQUIRE(create_file(room.path("key"), "secret", Access::everyone).ok());
+  std::string text;
+  BOOST_TEST((read_secret(room.path("key"), text, 100).code() == Code::invalid_argument));
+  BOOST_TEST(text == "");
 }
 
 BOOST_AUTO_TEST_CASE(APathNeedNotBeUtf8) {

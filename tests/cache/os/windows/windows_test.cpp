@@ -97,6 +97,15 @@ BOOST_AUTO_TEST_CASE(WhatOthersCanWriteIsRefused) {
   BOOST_TEST(status.message() == path + ": users other than its owner can write to it: not used as an overlay");
 }
 
+BOOST_AUTO_TEST_CASE(ASecretThatOthersCanReadIsRefused) {
+  const Room room;
+  BOOST_REQUIRE(create_file(room.path("key"), "secret", Access::user).ok());
+  set_rights(room.path("key"), L"D:P(A;;FR;;;WD)");
+  std::string text;
+  BOOST_TEST((read_secret(room.path("key"), text, 100).code() == Code::invalid_argument));
+  BOOST_TEST(text == "");
+}
+
 BOOST_AUTO_TEST_CASE(APathHasToBeUtf8) {
   const Room room;
   for (const std::string& name : {std::string("\xFF\xFE"), std::string("a\0b", 3)}) {

@@ -40,9 +40,17 @@ Status write_file(const std::string& path, std::string_view bytes);
 // Like write_file, for a file that only its user may read and write; replaces what is not a regular file as well.
 Status write_private_file(const std::string& path, std::string_view bytes);
 
-// Creates a file that only its user may read and write. Fails with io, an existing file included, and leaves none
-// behind then.
-Status create_private_file(const std::string& path, std::string_view bytes);
+enum class Access {
+  user,      // only the user of the process may read and write
+  everyone,  // everybody may read
+};
+
+// Creates a file. Fails with io, and leaves none behind then; with invalid_argument when there is one already.
+Status create_file(const std::string& path, std::string_view bytes, Access access);
+
+// The first `most_bytes` of a file that only its owner may use, of a pipe or, for "-", of standard input, without a
+// copy in memory but `text`. Fails with not_found; io; or invalid_argument when others may read the file.
+Status read_secret(const std::string& path, std::string& text, std::size_t most_bytes);
 
 // Makes the name of a file that was just written durable, where the system can. Fails with io.
 Status sync_directory_of(const std::string& path);

@@ -14,6 +14,9 @@ using LibraryHandle = void*;
 // not_found; the message is the system's and names the library.
 Result<LibraryHandle> open_library(const std::string& name);
 
+// The one of two names that this system has for a library or a program.
+const char* by_system(const char* posix, const char* windows);
+
 // Null when the library has no such function or object.
 void* symbol(LibraryHandle library, const std::string& name);
 

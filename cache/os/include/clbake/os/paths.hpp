@@ -16,4 +16,19 @@ std::string utf8(const std::filesystem::path& path);
 extern const char kListSeparator;         // between the paths of a list, as in PATH
 extern const char* const kProgramEnding;  // of the names of programs: "" or ".exe"
 
+// The path from the root; as it is when the working directory cannot be told.
+std::string absolute_path(const std::string& path);
+
+// ---- Texts of paths, with "/" in the result; nothing here looks at a disk.
+
+std::string parent_of(const std::string& path);     // "a/b" of "a/b/c.d"; empty for "c.d"
+std::string file_name_of(const std::string& path);  // "c.d"
+std::string stem_of(const std::string& path);       // "c"
+
+// Without "." and with ".." only at its beginning.
+std::string normal(const std::string& path);
+
+// `name` in `folder`, normal(); `name` alone where it is absolute.
+std::string joined_path(const std::string& folder, const std::string& name);
+
 }  // namespace clbake::os
