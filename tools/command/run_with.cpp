@@ -5,6 +5,7 @@
 #include <clbake/clbake.hpp>
 #include <clbake/os/appended_file.hpp>
 #include <clbake/os/files.hpp>
+#include <clbake/os/paths.hpp>
 
 #include <filesystem>
 #include <fstream>

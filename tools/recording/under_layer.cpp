@@ -3,12 +3,13 @@
 #include "cli/cli.hpp"
 
 #include <clbake/os/environment.hpp>
+#include <clbake/os/files.hpp>
 #include <clbake/os/libraries.hpp>
+#include <clbake/os/paths.hpp>
 #include <clbake/os/program.hpp>
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 
 namespace clbake::tool {
@@ -18,11 +19,11 @@ namespace fs = std::filesystem;
 
 // Beside the command, where an installation has libraries, or where a build leaves it.
 std::string library_path(const std::string& file) {
-  const fs::path folder = fs::path(os::path_of_program()).parent_path();
+  const std::string folder = os::parent_of(os::path_of_program());
   for (const char* place : {".", "../" CLBAKE_LIBRARY_FOLDER, "../lib", "../runtime/layer"}) {
-    const fs::path path = (folder / place / file).lexically_normal();
+    std::string path = os::joined_path(folder, std::string(place) + "/" + file);
     std::error_code ignored;
-    if (fs::is_regular_file(path, ignored)) return path.string();
+    if (fs::is_regular_file(os::native(path), ignored)) return path;
   }
   throw Failure(file + " is not installed beside this command");
 }
@@ -38,13 +39,13 @@ std::map<std::string, std::string> environment_with(const Variables& variables) 
 
 // True unless the loader that a program here gets is one without layers: then it does not know the variable's name.
 bool loader_has_layers() {
-  const Result<os::LibraryHandle> loader = os::open_library("libOpenCL.so.1");
+  const Result<os::LibraryHandle> loader = os::open_library(os::by_system("libOpenCL.so.1", "OpenCL.dll"));
   void* const function = loader ? os::symbol(*loader, "clGetPlatformIDs") : nullptr;
   const std::string path = function ? os::path_of_module(function) : std::string();
   if (path.empty()) return true;
-  std::ifstream file(path, std::ios::binary);
-  const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  return bytes.find("OPENCL_LAYERS") != std::string::npos;
+  const Result<os::Mapping> file = os::map_file(path);
+  return file && std::string_view(reinterpret_cast<const char*>(file->data), file->size).find("OPENCL_LAYERS") !=
+                     std::string_view::npos;
 }
 
 // The layer comes before those that are there.
@@ -52,8 +53,9 @@ Variables with_layer(Variables variables) {
   const bool layers = loader_has_layers();
   const char* const name = layers ? "OPENCL_LAYERS" : "LD_PRELOAD";
   const std::string others = os::variable(name).value_or("");
-  const std::string own = library_path(layers ? "libclbake-layer.so" : "libclbake-preload.so");
-  variables.emplace_back(name, own + (others.empty() ? "" : ":" + others));
+  const std::string own =
+      library_path(layers ? os::by_system("libclbake-layer.so", "libclbake-layer.dll") : "libclbake-preload.so");
+  variables.emplace_back(name, own + (others.empty() ? "" : os::by_system(":", ";") + others));
   return variables;
 }
 

@@ -1,5 +1,7 @@
 #include <clbake/builder/learn.hpp>
 
+#include <clbake/os/appended_file.hpp>
+#include <clbake/os/files.hpp>
 #include <clbake/os/messages.hpp>
 #include <clbake/os/program.hpp>
 #include <clbake/overlay_directory.hpp>
@@ -8,9 +10,8 @@
 #include "learn/learner.hpp"
 #include "learn/work_lock.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
 #include <functional>
+#include <optional>
 #include <utility>
 
 namespace clbake::builder::learn {
@@ -20,22 +21,19 @@ namespace {
 class Log {
  public:
   explicit Log(const std::string& path) {
-    if (!path.empty()) file_ = open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
-  }
-  Log(const Log&) = delete;
-  Log& operator=(const Log&) = delete;
-  ~Log() {
-    if (file_ >= 0) close(file_);
+    Result<os::AppendedFile> file =
+        path.empty() ? Status(Code::not_found, {}) : os::AppendedFile::open(path, os::Access::user);
+    if (file) file_.emplace(std::move(*file));
   }
 
   void operator()(std::string message) const {
     for (char& c : message) c = c == '\n' || c == '\r' ? ' ' : c;
     const std::string line = "clbake learn: " + message + "\n";
-    if (file_ >= 0) static_cast<void>(write(file_, line.data(), line.size()) + 1);
+    if (file_) static_cast<void>(file_->append(line));
   }
 
  private:
-  int file_ = -1;
+  std::optional<os::AppendedFile> file_;
 };
 
 Status work(const Settings& settings, const Overlay& overlay, Inbox& inbox, const Log& log) {

@@ -5,7 +5,9 @@
 #include "process/time_limit.hpp"
 
 #include <clbake/os/environment.hpp>
+#include <clbake/os/files.hpp>
 #include <clbake/os/libraries.hpp>
+#include <clbake/os/paths.hpp>
 #include <clbake/os/program.hpp>
 
 #include <algorithm>
@@ -80,7 +82,7 @@ class Pool {
 };
 
 std::string last_line(const std::string& path) {
-  std::ifstream file(path);
+  std::ifstream file(os::native(path));
   std::string line;
   std::string last;
   while (std::getline(file, line)) {
@@ -94,7 +96,7 @@ constexpr std::uintmax_t kLeastSpace = 1 << 20;  // less than a worker's files a
 // True when the disk of the worker's files is full. A driver whose cache does not fit ends the process in its own ways.
 bool no_space(const Command& command) {
   std::error_code error;
-  const fs::space_info space = fs::space(fs::path(command.log).parent_path(), error);
+  const fs::space_info space = fs::space(os::native(os::parent_of(command.log)), error);
   return !error && space.available < kLeastSpace;
 }
 
@@ -147,8 +149,7 @@ Status start_anew(const std::vector<std::string>& arguments) {
 
 Command worker_command(const std::string& worker, const std::vector<std::string>& arguments,
                        const ScratchDirectory& cache, const std::string& log) {
-  std::error_code ignored;
-  fs::remove(arguments.back(), ignored);
+  os::remove_file(arguments.back());
   Command command;
   command.arguments = {worker, "worker"};
   command.arguments.insert(command.arguments.end(), arguments.begin(), arguments.end());
@@ -162,7 +163,7 @@ Command worker_command(const std::string& worker, const std::vector<std::string>
 std::string last_tried(const std::string& log) {
   const std::string mark = kTriedMark;
   std::string tried;
-  std::ifstream file(log);
+  std::ifstream file(os::native(log));
   for (std::string line; std::getline(file, line);) {
     if (line.rfind(mark, 0) == 0) tried = line.substr(mark.size());
   }
@@ -171,7 +172,7 @@ std::string last_tried(const std::string& log) {
 
 std::string failure_of(const Exit& exit, const Command& command, std::chrono::seconds timeout) {
   if (!exit.timed_out && exit.code != kWorkerIoExit && no_space(command)) {
-    return "no space left on the disk of " + fs::path(command.log).parent_path().string();
+    return "no space left on the disk of " + os::parent_of(command.log);
   }
   std::string cause = describe(exit, command, timeout);
   if (exit.signal == 0 && !exit.timed_out) return cause;  // the last line of the log

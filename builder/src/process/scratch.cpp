@@ -1,6 +1,7 @@
 #include <clbake/builder/scratch.hpp>
 
 #include <clbake/os/paths.hpp>
+#include <clbake/os/work_directories.hpp>
 
 #include <algorithm>
 #include <filesystem>

@@ -1,6 +1,7 @@
 #include "prove/signs.hpp"
 
 #include <clbake/cache/writer.hpp>
+#include <clbake/os/paths.hpp>
 #include <clbake/os/usage.hpp>
 
 #include "process/text_file.hpp"
@@ -26,10 +27,11 @@ constexpr const char* kInProcess = "in-process";
 std::map<std::string, std::uintmax_t> files_in(const std::string& directory) {
   std::map<std::string, std::uintmax_t> files;
   std::error_code error;
-  for (fs::recursive_directory_iterator file(directory, error), end; !error && file != end; file.increment(error)) {
+  for (fs::recursive_directory_iterator file(os::native(directory), error), end; !error && file != end;
+       file.increment(error)) {
     std::error_code gone;
     const std::uintmax_t bytes = file->is_regular_file(gone) ? file->file_size(gone) : 0;
-    if (!gone && file->is_regular_file(gone)) files[file->path().string()] = bytes;
+    if (!gone && file->is_regular_file(gone)) files[os::utf8(file->path())] = bytes;
   }
   return files;
 }
@@ -38,7 +40,7 @@ std::set<std::string> library_names(const std::string& directory) {
   std::set<std::string> names;
   for (const std::string& path : os::loaded_libraries()) {
     const bool in_cache = !directory.empty() && path.rfind(directory, 0) == 0;
-    if (!in_cache) names.insert(fs::path(path).filename().string());
+    if (!in_cache) names.insert(os::file_name_of(path));
   }
   return names;
 }
@@ -61,7 +63,7 @@ std::vector<std::string> with_extension(const std::map<std::string, std::uintmax
                                         const std::string& extension) {
   std::vector<std::string> paths;
   for (const auto& [path, bytes] : files) {
-    if (extension.empty() || fs::path(path).extension() == extension) paths.push_back(path);
+    if (extension.empty() || os::native(path).extension() == extension) paths.push_back(path);
   }
   return paths;
 }

@@ -6,8 +6,9 @@
 
 namespace clbake::os {
 
-Result<AppendedFile> AppendedFile::open(const std::string& path) {
-  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+Result<AppendedFile> AppendedFile::open(const std::string& path, Access access) {
+  const int file =
+      ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, access == Access::user ? 0600 : 0666);
   if (file < 0) return posix::io_failure("cannot open", errno).within(path);
   return AppendedFile(path, file);
 }

@@ -1,15 +1,17 @@
 #include <clbake/os/appended_file.hpp>
 
 #include "windows/open.hpp"
+#include "windows/security.hpp"
 
 namespace clbake::os {
 
-Result<AppendedFile> AppendedFile::open(const std::string& path) {
+Result<AppendedFile> AppendedFile::open(const std::string& path, Access access) {
   const Result<std::wstring> name = windows::wide_path(path);
   if (!name) return name.status().within(path);
-  windows::Handle file(::CreateFileW(name->c_str(), GENERIC_WRITE,
-                                     FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, nullptr, OPEN_ALWAYS,
-                                     FILE_ATTRIBUTE_NORMAL, nullptr));
+  windows::PrivateAccess user;
+  windows::Handle file(
+      ::CreateFileW(name->c_str(), GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
+                    access == Access::user ? user.get() : nullptr, OPEN_ALWAYS, FILE_ATTRIBUTE_NORMAL, nullptr));
   if (!file) return windows::io_failure("cannot open").within(path);
   return AppendedFile(path, reinterpret_cast<std::intptr_t>(file.release()));
 }

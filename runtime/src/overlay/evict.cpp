@@ -1,3 +1,4 @@
+#include <clbake/os/private_directory.hpp>
 #include <clbake/overlay_directory.hpp>
 
 #include <algorithm>

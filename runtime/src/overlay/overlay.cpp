@@ -5,6 +5,8 @@
 #include <clbake/exceptions_to_status.hpp>
 #include <clbake/joined.hpp>
 #include <clbake/os/directories.hpp>
+#include <clbake/os/files.hpp>
+#include <clbake/os/private_directory.hpp>
 
 #include <string_view>
 #include <utility>

@@ -117,13 +117,23 @@ int receive(const Arguments& arguments) {
   return os::write_file(arguments[0], noted + (left > 0 ? "end" : "enough")) ? 0 : 1;
 }
 
+// Replaces the file, which it maps, until it is killed: one letter many times.
+int write(const Arguments& arguments) {
+  os::end_with_parent();
+  for (std::size_t i = 0;; ++i) {
+    const std::string text(20000 + i % 7 * 1000, static_cast<char>('a' + i % 26));
+    const Result<os::Mapping> old = os::map_file(arguments[0]);
+    if (!os::write_file(arguments[0], text)) return 1;
+  }
+}
+
 int status(const Arguments& arguments) { return std::stoi(arguments[0]); }
 
 int run(const Arguments& all) {
   const std::map<std::string, int (*)(const Arguments&)> verbs = {
-      {"become", become}, {"converse", converse}, {"crash", crash},   {"directory", directory},
-      {"flood", flood},   {"hold", hold},         {"print", print},   {"receive", receive},
-      {"spin", spin},     {"start", start},       {"status", status}, {"variable", variable}};
+      {"become", become}, {"converse", converse}, {"crash", crash},     {"directory", directory}, {"flood", flood},
+      {"hold", hold},     {"print", print},       {"receive", receive}, {"spin", spin},           {"start", start},
+      {"status", status}, {"variable", variable}, {"write", write}};
   return verbs.at(all.at(0))({all.begin() + 1, all.end()});
 }
 

@@ -1,7 +1,7 @@
 // Files that grow by lines.
 #pragma once
 
-#include <clbake/status.hpp>
+#include <clbake/os/files.hpp>
 
 #include <cstdint>
 #include <string>
@@ -14,7 +14,7 @@ namespace clbake::os {
 class AppendedFile {
  public:
   // Creates the file when it is not there. Fails with io; messages begin with the path.
-  static Result<AppendedFile> open(const std::string& path);
+  static Result<AppendedFile> open(const std::string& path, Access access = Access::everyone);
   AppendedFile(AppendedFile&& other) noexcept;
   AppendedFile& operator=(AppendedFile&&) = delete;
   ~AppendedFile();
