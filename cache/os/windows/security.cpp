@@ -136,7 +136,8 @@ Status check_private(HANDLE file, const std::string& sid) {
   const Security security = security_of(file);
   if (security.error != ERROR_SUCCESS) return io_failure("its owner cannot be read", security.error);
   const Sid user = sid.empty() ? sid_of_process(TokenUser) : parsed(sid);
-  const bool fit = sid.empty() ? is_user(security.owner) : equal(user, security.owner) || is_of_the_system(security.owner);
+  const bool fit =
+      sid.empty() ? is_user(security.owner) : equal(user, security.owner) || is_of_the_system(security.owner);
   if (!fit) return {Code::io, "belongs to another user: not used as an overlay"};
   if (others_can(kWriting, security.list, user)) {
     return {Code::io, "users other than its owner can write to it: not used as an overlay"};
