@@ -33,7 +33,8 @@ DWORD replace(const std::wstring& temporary, const std::wstring& path) {
     if (!may_be_mapped || !is_file(path)) return error;
     const DWORD other = replace_mapped(temporary, path);
     // The directory does not let us, or somebody is about to close the file.
-    return other == ERROR_FILE_NOT_FOUND ? ERROR_SHARING_VIOLATION : other;
+    const bool may_pass = other == ERROR_FILE_NOT_FOUND || other == ERROR_ACCESS_DENIED;
+    return may_pass ? ERROR_SHARING_VIOLATION : other;
   });
 }
 
