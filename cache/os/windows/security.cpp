@@ -155,7 +155,7 @@ Status check_trusted(HANDLE file) {
   const std::unique_ptr<void, HLOCAL (*)(HLOCAL)> freed(descriptor, ::LocalFree);
   const Sid user = sid_of_process(TokenUser);
   const bool ours = equal(user, owner) || equal(sid_of_process(TokenOwner), owner) || is_of_the_system(owner);
-  if (ours && !others_can_write(list, user)) return {};
+  if (ours && !others_can(kWriting, list, user)) return {};
   return {Code::not_trusted, "users other than its owner can write to it, or it is another user's"};
 }
 
