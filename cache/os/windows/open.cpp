@@ -57,12 +57,19 @@ Status write_all(HANDLE file, std::string_view bytes) {
   return ::FlushFileBuffers(file) ? Status() : io_failure("write", ::GetLastError());
 }
 
+DWORD move_file(const std::wstring& from, const std::wstring& to, DWORD flags) {
+  return ::MoveFileExW(from.c_str(), to.c_str(), flags | MOVEFILE_WRITE_THROUGH) ? ERROR_SUCCESS : ::GetLastError();
+}
+
+DWORD move_beside(const std::wstring& from, const std::wstring& path, const wchar_t* kind, std::wstring& name) {
+  return at_free_name(path, kind, name, [&] { return move_file(from, name); });
+}
+
 // A mapped file may keep its name until nobody maps it any more, so it gets another one first.
 bool remove(const std::wstring& path) {
   if (!is_file(path)) return false;
-  const std::wstring aside = beside(path, L".tmp.");
-  const DWORD error = retried(
-      [&]() -> DWORD { return ::MoveFileExW(path.c_str(), aside.c_str(), 0) ? ERROR_SUCCESS : ::GetLastError(); });
+  std::wstring aside;
+  const DWORD error = retried([&] { return move_beside(path, path, L".tmp.", aside); });
   if (error == ERROR_SUCCESS) ::DeleteFileW(aside.c_str());
   return error == ERROR_SUCCESS;
 }

@@ -10,6 +10,23 @@ namespace clbake::os::windows {
 // "<path>.tmp.<process>.<number>" and the like: never the same twice in one process.
 std::wstring beside(const std::wstring& path, const wchar_t* kind);
 
+// Calls `step` (an error or ERROR_SUCCESS) with another `name` beside `path` until none has that name: a killed process
+// that had our id may have left its files behind.
+template <typename Step>
+DWORD at_free_name(const std::wstring& path, const wchar_t* kind, std::wstring& name, Step step) {
+  for (;;) {
+    name = beside(path, kind);
+    const DWORD error = step();
+    if (error != ERROR_FILE_EXISTS && error != ERROR_ALREADY_EXISTS) return error;
+  }
+}
+
+// Renames. ERROR_SUCCESS or the failure.
+DWORD move_file(const std::wstring& from, const std::wstring& to, DWORD flags = 0);
+
+// Renames to a free `name` beside `path`.
+DWORD move_beside(const std::wstring& from, const std::wstring& path, const wchar_t* kind, std::wstring& name);
+
 // Opens what is there, so that others may still replace and remove it. A file that a killed writer had just moved aside
 // is put back first. Fails with not_found or io.
 Result<Handle> open_existing(const std::wstring& path, DWORD access, DWORD flags = 0);

@@ -6,23 +6,19 @@ namespace clbake::os {
 namespace windows {
 namespace {
 
-DWORD move_file(const std::wstring& from, const std::wstring& to, DWORD flags) {
-  return ::MoveFileExW(from.c_str(), to.c_str(), flags | MOVEFILE_WRITE_THROUGH) ? ERROR_SUCCESS : ::GetLastError();
-}
-
 // A mapped file cannot be replaced, but renamed: it goes aside, and away when nobody maps it any more. For a moment
 // there is no `path`; if the process is killed then, the next reader puts the old file back.
 DWORD replace_mapped(const std::wstring& temporary, const std::wstring& path) {
-  const std::wstring aside = beside(path, L".old.");
-  DWORD error = move_file(path, aside, 0);
+  std::wstring aside;
+  DWORD error = move_beside(path, path, L".old.", aside);
   if (error != ERROR_SUCCESS) return error;
-  error = move_file(temporary, path, 0);
+  error = move_file(temporary, path);
   if (error != ERROR_SUCCESS) {
-    move_file(aside, path, 0);
+    move_file(aside, path);
     return error == ERROR_ALREADY_EXISTS || error == ERROR_FILE_EXISTS ? ERROR_SHARING_VIOLATION : error;
   }
-  const std::wstring old = beside(path, L".tmp.");
-  ::DeleteFileW(move_file(aside, old, 0) == ERROR_SUCCESS ? old.c_str() : aside.c_str());
+  std::wstring old;
+  ::DeleteFileW(move_beside(aside, path, L".tmp.", old) == ERROR_SUCCESS ? old.c_str() : aside.c_str());
   return ERROR_SUCCESS;
 }
 
@@ -75,14 +71,15 @@ Status check_replaceable(const std::wstring& path) {
 
 Status write_through_temporary(const std::wstring& path, bool is_private, std::string_view bytes) {
   PrivateAccess access;
-  const std::wstring temporary = beside(path, L".tmp.");
-  Handle file(::CreateFileW(temporary.c_str(), GENERIC_WRITE, FILE_SHARE_READ, is_private ? access.get() : nullptr,
-                            CREATE_NEW, FILE_ATTRIBUTE_NORMAL, nullptr));
-  if (!file) {
-    const DWORD error = ::GetLastError();
-    if (code_of(error) == Code::not_found) return {Code::io, "the directory does not exist"};
-    return io_failure("cannot create a temporary file beside it", error);
-  }
+  std::wstring temporary;
+  Handle file;
+  const DWORD failure = at_free_name(path, L".tmp.", temporary, [&]() -> DWORD {
+    file = Handle(::CreateFileW(temporary.c_str(), GENERIC_WRITE, FILE_SHARE_READ, is_private ? access.get() : nullptr,
+                                CREATE_NEW, FILE_ATTRIBUTE_NORMAL, nullptr));
+    return file ? ERROR_SUCCESS : ::GetLastError();
+  });
+  if (code_of(failure) == Code::not_found) return {Code::io, "the directory does not exist"};
+  if (!file) return io_failure("cannot create a temporary file beside it", failure);
   Status status = write_all(file.get(), bytes);
   file.close();
   if (status) {

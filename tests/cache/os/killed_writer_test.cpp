@@ -22,7 +22,7 @@ BOOST_AUTO_TEST_CASE(AKilledWriterLeavesAWholeFile) {
     Result<Child> writer = Child::start({{OS_CHILD, "write", path}, variables(), room.path("log")});
     BOOST_REQUIRE_MESSAGE(writer.ok(), writer.status().message());
     const std::string before = text_of(path);
-    while (text_of(path) == before) std::this_thread::yield();
+    while (text_of(path) == before && !writer->has_ended()) std::this_thread::yield();
     const Result<Mapping> mapping = map_file(path);
     std::this_thread::sleep_for(std::chrono::microseconds(i * 997 % 5000));
     BOOST_TEST(was_killed(writer->kill()));

@@ -82,6 +82,19 @@ BOOST_AUTO_TEST_CASE(AFileThatWasMovedAsideIsPutBack) {
   BOOST_TEST((room.names() == std::vector<std::string>{"file"}));
 }
 
+// Processes' numbers come again, so a killed writer's files may have the names that the next one would take.
+BOOST_AUTO_TEST_CASE(NamesThatAKilledWriterTookArePassedOver) {
+  const Room room;
+  const std::string path = room.path("file");
+  const std::string taken = path + ".tmp." + std::to_string(::GetCurrentProcessId()) + ".";
+  for (int i = 0; i < 100; ++i) BOOST_REQUIRE(create_file(taken + std::to_string(i), "taken", Access::everyone).ok());
+  BOOST_TEST(write_file(path, "new").message() == "");
+  BOOST_TEST(write_private_file(path, "newer").message() == "");
+  BOOST_TEST(text_of(path) == "newer");
+  BOOST_TEST(remove_file(path));
+  for (int i = 0; i < 100; ++i) BOOST_TEST(text_of(taken + std::to_string(i)) == "taken");
+}
+
 BOOST_AUTO_TEST_CASE(WhatOthersCanWriteIsRefused) {
   const Room room;
   const std::string path = room.path("directory");
