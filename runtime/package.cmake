@@ -13,8 +13,12 @@ foreach(kind static shared)
   target_link_libraries(clbake_${kind} PUBLIC ${CLBAKE_OPENCL} PRIVATE PkgConfig::CLBAKE_ZSTD ${CMAKE_DL_LIBS})
   set_target_properties(clbake_${kind} PROPERTIES OUTPUT_NAME clbake EXPORT_NAME ${kind} LINKER_LANGUAGE CXX)
 endforeach()
-# A shared library or a plug-in that embeds the static one does not export it again.
-target_link_options(clbake_static INTERFACE LINKER:--exclude-libs,libclbake.a)
+# A shared library or a plug-in that embeds the static one does not export it again, where the linker can.
+include(CheckLinkerFlag)
+check_linker_flag(CXX LINKER:--exclude-libs,libclbake.a CLBAKE_HAS_EXCLUDE_LIBS)
+if(CLBAKE_HAS_EXCLUDE_LIBS)
+  target_link_options(clbake_static INTERFACE LINKER:--exclude-libs,libclbake.a)
+endif()
 set_target_properties(clbake_shared PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
 clbake_exports(clbake_shared exports.map)
 
@@ -40,7 +44,9 @@ if(CLBAKE_HAS_TRUST)
     set_target_properties(clbake_trust_${kind} PROPERTIES
       OUTPUT_NAME clbake_trust EXPORT_NAME trust_${kind} LINKER_LANGUAGE CXX)
   endforeach()
-  target_link_options(clbake_trust_static INTERFACE LINKER:--exclude-libs,libclbake_trust.a)
+  if(CLBAKE_HAS_EXCLUDE_LIBS)
+    target_link_options(clbake_trust_static INTERFACE LINKER:--exclude-libs,libclbake_trust.a)
+  endif()
   set_target_properties(clbake_trust_shared PROPERTIES
     VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
     INSTALL_RPATH "$ORIGIN")  # finds libclbake beside it, wherever both are installed

@@ -24,7 +24,11 @@ string(REGEX MATCHALL "cl[A-Z][A-Za-z]+" names "${names}")
 list(TRANSFORM names REPLACE "(.+)" "\\1=libclbake_\\1")
 add_compile_definitions(${names})
 
-# Unchanged programs link OpenCL themselves; the tests call more of OpenCL than the table has.
-foreach(part LAYER CLBLAST BUILD_TESTS)
+# The layer's other half, the library to preload, has functions of OpenCL's own names.
+list(TRANSFORM names REPLACE "=.*" "" OUTPUT_VARIABLE CLBAKE_OPENCL_NAMES)
+list(TRANSFORM CLBAKE_OPENCL_NAMES PREPEND -U)
+
+# The door from CLBlast and the tests call more of OpenCL than the table has.
+foreach(part CLBLAST BUILD_TESTS)
   set(CLBAKE_${part} OFF)
 endforeach()

@@ -1,4 +1,4 @@
-# For the scripts beside it, which source it at the root of the project.
+# For the scripts beside it and tools/test-zig, which source it at the root of the project.
 version=$(sed -n 's/^project(clbake VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 
@@ -19,6 +19,14 @@ packaging_python() {
     python3 -m venv "$python" && "$python/bin/pip" install -q -r tools/packaging/requirements.txt && touch "$python/done"
   } >&2 || return
   echo "$PWD/$python/bin/python"
+}
+
+# use_zig TARGET: zig of PyPI is in PATH, and compiles for TARGET in builds with tools/cmake/toolchains/zig.cmake.
+use_zig() {
+  local python folder
+  python=$(packaging_python) && folder=$("$python" -c 'import os, ziglang; print(os.path.dirname(ziglang.__file__))') || return
+  export PATH=$folder:$PATH CLBAKE_ZIG_TARGET=$1 ZIG_GLOBAL_CACHE_DIR=${ZIG_GLOBAL_CACHE_DIR:-$PWD/build/packaging/zig}
+  export ZIG_LOCAL_CACHE_DIR=$ZIG_GLOBAL_CACHE_DIR
 }
 
 # need_windows PART: ends the part where Windows' toolchain is missing.

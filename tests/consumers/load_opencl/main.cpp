@@ -1,7 +1,7 @@
 // consumer WAY LIBRARY: an application that links no OpenCL. It opens LIBRARY itself for its own calls, and multiplies
 // with a libclbake that has OpenCL's functions by WAY: "table", the application's own; "library", LIBRARY by its path;
 // "c", the same by the C API. Before that, libraries and tables that will not do are refused. Exit status 77: no
-// device.
+// OpenCL, or no device.
 #define CL_TARGET_OPENCL_VERSION 120
 #include <clbake/opencl/load.h>
 #include <direct_clbake.h>
@@ -108,8 +108,8 @@ bool multiply(cl_device_id device) {
 int main(int argc, char** argv) {
   if (argc != 3) return 2;
   opencl = dlopen(argv[2], RTLD_NOW | RTLD_LOCAL);
-  if (!opencl) fail("dlopen", dlerror());
-  cl_device_id device = first_device();
+  if (!opencl) std::printf("%s\n", dlerror());
+  cl_device_id device = opencl ? first_device() : nullptr;
   if (!device) return 77;
   require_refusals(device);
   open(argv[1], argv[2]);

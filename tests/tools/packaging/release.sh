@@ -56,6 +56,7 @@ deb() {
   dpkg-deb -f "$release"/libclbake1_*_"$1".deb Depends | grep libzstd1 > /dev/null || fail "libclbake1: does not depend on libzstd1"
   dpkg-deb -f "$release"/clbake_*_"$1".deb Depends | grep libsodium > /dev/null || fail "clbake: does not depend on libsodium"
   dpkg-deb -c "$release"/clbake_*_"$1".deb | grep libclbake-layer.so > /dev/null || fail "clbake: has no layer for run-with"
+  [ -s "$x/usr/lib/$2/$(basename "$(cat "$x/usr/share/clbake/clbake.lay")")" ] || fail "deb-$1: clbake.lay names no layer"
   zcat "$x/usr/share/man/man1/clbake.1.gz" | grep '^.TH CLBAKE 1' > /dev/null || fail "deb-$1: no man page"
   local run=(env "LD_LIBRARY_PATH=$x/usr/lib/$2" "$x/usr/bin/clbake")
   if [ "$1" != "$(dpkg --print-architecture)" ]; then
@@ -66,8 +67,31 @@ deb() {
     # A program that finds the package, links the library and holds a bundle; without a device it ends with 77.
     tests/consumers/cmake.sh "$root/tests/consumers/find_package" "$work/consumer" \
       "$root/tests/runtime/golden/direct.clbake" "-DCMAKE_PREFIX_PATH=$x/usr" -DBUILD_SHARED_LIBS=ON || [ $? -eq 77 ]
+    bare_debian "$1"
   fi
   tested "deb-$1"
+}
+
+# The packages of ARCHITECTURE installed by apt in a Debian with nothing but apt, which is thrown away.
+bare_debian() {
+  [ "$(id -u)" -eq 0 ] && command -v mmdebstrap > /dev/null || { not_run "deb-$1 in a bare Debian: no root or mmdebstrap"; return; }
+  local packages
+  packages=$(find "$release" -name "*_$1.deb" ! -name '*-dbgsym_*' | tr '\n' ' ')
+  cat > "$work/install" <<INSTALL
+set -e
+apt-get install -qq --no-install-recommends /tmp/*.deb > /tmp/log 2>&1 || { cat /tmp/log; exit 1; }
+clbake --version
+clbake verify /tmp/$(basename "$golden")
+clbake devices || true
+ldd /usr/lib/*/libclbake-layer.so | grep 'not found' && exit 1
+apt-get remove -qq clbake libclbake1 > /tmp/log 2>&1
+[ ! -e /usr/bin/clbake ]
+INSTALL
+  mmdebstrap --quiet --variant=apt "--customize-hook=copy-in $packages $golden $work/install /tmp" \
+    '--customize-hook=chroot "$1" sh /tmp/install' bookworm /dev/null > "$work/bare.log" 2>&1 ||
+    { tail -20 "$work/bare.log"; fail "deb-$1: not installed in a bare Debian"; }
+  grep -F "$version" "$work/bare.log" > /dev/null || fail "deb-$1: not version $version in a bare Debian"
+  tested "deb-$1 in a bare Debian"
 }
 
 # The wheel of MACHINE: installed where it can be loaded, with the pyopencl that is there, away from the sources.

@@ -1,5 +1,5 @@
-# Linux with musl, or with an old glibc, by zig (PyPI's package ziglang has it). CLBAKE_ZIG_TARGET names the target, such
-# as x86_64-linux-musl or x86_64-linux-gnu.2.17, CLBAKE_ZIG_PREFIX the folder with the libraries that
+# Linux with musl or an old glibc, and macOS, by zig (PyPI's package ziglang has it). CLBAKE_ZIG_TARGET names the target,
+# such as x86_64-linux-musl, x86_64-linux-gnu.2.17 or aarch64-macos, CLBAKE_ZIG_PREFIX the folder with the libraries that
 # tools/cmake/toolchains/static-libraries made for it. Both are variables of the environment. Without an OpenCL to link:
 # -DCLBAKE_LOAD_OPENCL=ON.
 foreach(variable CLBAKE_ZIG_TARGET CLBAKE_ZIG_PREFIX)
@@ -7,7 +7,11 @@ foreach(variable CLBAKE_ZIG_TARGET CLBAKE_ZIG_PREFIX)
     message(FATAL_ERROR "the variable ${variable} is not set: tools/cmake/toolchains/zig.cmake")
   endif()
 endforeach()
-set(CMAKE_SYSTEM_NAME Linux)
+if("$ENV{CLBAKE_ZIG_TARGET}" MATCHES "macos")
+  set(CMAKE_SYSTEM_NAME Darwin)
+else()
+  set(CMAKE_SYSTEM_NAME Linux)
+endif()
 string(REGEX REPLACE "-.*" "" CMAKE_SYSTEM_PROCESSOR $ENV{CLBAKE_ZIG_TARGET})
 find_program(CLBAKE_ZIG zig REQUIRED)
 
@@ -26,8 +30,8 @@ set(CMAKE_CXX_COMPILER ${folder}/c++)
 set(CMAKE_AR ${folder}/ar)
 set(CMAKE_RANLIB ${folder}/ranlib)
 
-set(CMAKE_PREFIX_PATH $ENV{CLBAKE_ZIG_PREFIX})
-set(CMAKE_FIND_ROOT_PATH $ENV{CLBAKE_ZIG_PREFIX})
+list(APPEND CMAKE_PREFIX_PATH $ENV{CLBAKE_ZIG_PREFIX})
+set(CMAKE_FIND_ROOT_PATH ${CMAKE_PREFIX_PATH})
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
