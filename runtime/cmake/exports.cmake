@@ -1,15 +1,16 @@
-# What a shared library exports: on Windows the declarations that CLBAKE_API marks (clbake/export.h), whose objects are
-# therefore compiled once more; elsewhere what a version script names.
+# What a shared library exports: on Windows and macOS the declarations that CLBAKE_API marks (clbake/export.h), whose
+# objects are therefore compiled once more; elsewhere what a version script names.
 
 # clbake_objects(VARIABLE KIND LIBRARIES...): the objects of these libraries, for a library of the kind static or shared.
 function(clbake_objects variable kind)
   set(objects "")
   foreach(library IN LISTS ARGN)
     set(of ${library})
-    if(WIN32 AND kind STREQUAL "shared")
+    if((WIN32 OR APPLE) AND kind STREQUAL "shared")
       set(of ${library}_dll)
       clbake_compile_again(${of} ${library})
       target_compile_definitions(${of} PRIVATE CLBAKE_MAKES_LIBRARY)
+      set_target_properties(${of} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
     endif()
     list(APPEND objects $<TARGET_OBJECTS:${of}>)
   endforeach()
@@ -42,6 +43,8 @@ endfunction()
 function(clbake_exports target map)
   if(WIN32)
     target_link_options(${target} PRIVATE LINKER:--gc-sections)
+  elseif(APPLE)
+    target_link_options(${target} PRIVATE LINKER:-dead_strip)
   else()
     set(script ${CMAKE_CURRENT_SOURCE_DIR}/${map})
     set_target_properties(${target} PROPERTIES LINK_DEPENDS ${script})

@@ -7,6 +7,9 @@
 #if __has_include(<link.h>)
 #include <link.h>
 #endif
+#if __has_include(<mach-o/dyld.h>)
+#include <mach-o/dyld.h>
+#endif
 #include <cstdint>
 #include <cstring>
 
@@ -79,8 +82,13 @@ std::string build_of_module(const void* address) {
 
 std::string path_of_program() {
   char path[PATH_MAX];
+#if __has_include(<mach-o/dyld.h>)
+  std::uint32_t size = sizeof path;
+  return ::_NSGetExecutablePath(path, &size) == 0 ? std::string(path) : std::string();
+#else
   const ::ssize_t length = ::readlink("/proc/self/exe", path, sizeof path);
   return length > 0 && length < PATH_MAX ? std::string(path, static_cast<std::size_t>(length)) : std::string();
+#endif
 }
 
 }  // namespace clbake::os

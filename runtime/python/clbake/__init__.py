@@ -83,18 +83,18 @@ def _asked_for(program: str | Sequence[str] | ProgramText, options: str | None) 
 
 
 def _open_opencl(library: ctypes.CDLL, path: str | None) -> None:
-    """Gives a libclbake that links no OpenCL the one at `path`, or else pyopencl's."""
+    """Gives a libclbake that links no OpenCL the one at `path`, or else pyopencl's, on Windows the system's."""
     use = getattr(library, "clbake_load_opencl", None)
     if use is None:
         if path is not None:
             raise OSError(f"{library._name} has its own OpenCL: it was built without CLBAKE_LOAD_OPENCL")
         return
-    if path is None:
+    if path is None and sys.platform != "win32":  # there, a module does not lead to other libraries' functions
         from pyopencl import _cl
 
         path = _cl.__file__  # leads to the libraries that it is linked with
     error = h.ErrorStruct()
-    if use(_encoded(path), ctypes.byref(error)) != Code.OK:
+    if use(None if path is None else _encoded(path), ctypes.byref(error)) != Code.OK:
         raise OSError(error.message.decode(errors="replace"))
 
 

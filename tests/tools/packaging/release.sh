@@ -13,6 +13,7 @@ root=$(realpath "$here/../../..")
 cd "$root"
 source tools/packaging/common.sh
 arm64_root=${CLBAKE_ARM64_ROOT:-$root/build/arm64-root}
+wine=${CLBAKE_WINE:-wine}
 golden=$root/tests/cache/golden/v1.0.clbake
 work=$root/build/packaging/test
 rm -rf "$work"
@@ -113,8 +114,12 @@ wheel() {
       run=(in_arm64 "${run[@]}")
       ;;
     amd64)
-      unzip -l "$wheel" | grep 'clbake/libclbake\.dll$' > /dev/null || fail "wheel-windows: no libclbake.dll"
-      not_run "wheel-windows: no Python for Windows"
+      [ -e "$site/clbake/libclbake.dll" ] || fail "wheel-windows: no libclbake.dll"
+      command -v "$wine" > /dev/null || { not_run "wheel-windows: no wine"; return; }
+      x86_64-w64-mingw32-gcc -DCL_TARGET_OPENCL_VERSION=120 -I runtime/include -I cache/include \
+        "-I${CLBAKE_WINDOWS_PREFIX:-$root/build/windows-prefix}/include" "$here/release_wheel.c" -o "$site/clbake/uses.exe"
+      "$wine" "$site/clbake/uses.exe" "$root/tests/runtime/golden/direct.clbake"
+      tested "wheel-windows, its library: no Python for Windows"
       return
       ;;
   esac
@@ -127,11 +132,11 @@ wheel() {
 }
 
 windows() {
-  local zip=$release/clbake-$version-windows-x86_64.zip wine=${CLBAKE_WINE:-wine}
+  local zip=$release/clbake-$version-windows-x86_64.zip
   [ -e "$zip" ] || { not_run "windows: not in the release"; return; }
   python3 -m zipfile -e "$zip" "$work/windows"
   local folder=$work/windows/clbake-$version-windows-x86_64 file
-  for file in include/clbake/clbake.h bin/libclbake.dll lib/libclbake.a lib/libclbake.dll.a LICENSE \
+  for file in include/clbake/clbake.h bin/libclbake.dll bin/libclbake-layer.dll lib/libclbake.a lib/libclbake.dll.a LICENSE \
               lib/cmake/clbake/clbakeConfig.cmake lib/pkgconfig/clbake.pc; do
     [ -e "$folder/$file" ] || fail "windows: no $file"
   done
