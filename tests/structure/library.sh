@@ -24,6 +24,6 @@ without=$(nm -D --defined-only "$1" | grep -v ' A CLBAKE_' | grep -v '@@CLBAKE_'
 [ -z "$without" ] || { echo "without a version: $without"; exit 1; }
 forbidden=$(nm -D --undefined-only "$1" | grep -wE '(fork|vfork|clone|exec[lv]\w*|posix_spawnp?|system|popen|mprotect)')
 [ -z "$forbidden" ] || { echo "calls: $forbidden"; exit 1; }
-allowed='^(libOpenCL|libzstd|libstdc\+\+|libm|libgcc_s|libc|libpthread|ld-linux|libasan|libubsan|libtsan)'
+allowed='^(libOpenCL|libzstd|libstdc\+\+|libm|libgcc_s|libc|libpthread|libdl|ld-linux|libasan|libubsan|libtsan)'
 needed=$(objdump -p "$1" | awk '/NEEDED/{print $2}' | grep -vE "$allowed" | grep -vE "^(${3:-none})\\.so")
 [ -z "$needed" ] || { echo "needs: $needed"; exit 1; }
