@@ -16,7 +16,8 @@ int main(int argc, char** argv) {
     printf("libclbake.dll: error %lu\n", GetLastError());
     return 1;
   }
-  if (FUNCTION(clbake_load_opencl)(NULL, &error) != CLBAKE_OK || FUNCTION(clbake_bundle_open)(argv[1], &bundle, &error) != CLBAKE_OK) {
+  if (FUNCTION(clbake_load_opencl)(NULL, &error) != CLBAKE_OK ||
+      FUNCTION(clbake_bundle_open)(argv[1], &bundle, &error) != CLBAKE_OK) {
     printf("%s\n", error.message);
     return 1;
   }
