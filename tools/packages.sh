@@ -14,4 +14,3 @@ release_packages=(minisign python3-venv)
 coverage_packages=(gcovr)
 cross_packages=(g++-aarch64-linux-gnu qemu-user-static)  # tools/test-arm64
 windows_packages=(g++-mingw-w64-x86-64-posix wine wine64)  # tools/test-windows
-gate_packages=(clang)  # beside those of the tests: so that the gate skips nothing
