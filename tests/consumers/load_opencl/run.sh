@@ -7,7 +7,8 @@ shift 4
 logged() { "$@" > "$work/log" 2>&1 || { cat "$work/log"; exit 1; }; }
 mkdir -p "$work"
 rm -rf "$work/prefix" "$work/static" "$work/shared"
-logged cmake -S "$clbake" -B "$work/clbake" -G Ninja -DCLBAKE_LOAD_OPENCL=ON -DCLBAKE_BUILD_TOOLS=OFF -DCLBAKE_LAYER=OFF -DCMAKE_BUILD_TYPE=Release \
+logged cmake -S "$clbake" -B "$work/clbake" -G Ninja -DCLBAKE_LOAD_OPENCL=ON -DCLBAKE_BUILD_TOOLS=OFF -DCLBAKE_LAYER=OFF \
+  -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 \
   "-DCMAKE_INSTALL_PREFIX=$work/prefix" "$@"
 logged cmake --build "$work/clbake" --target install
 library=$(echo "$work"/prefix/lib*/libclbake.so)
