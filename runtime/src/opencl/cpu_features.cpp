@@ -30,6 +30,7 @@ CpuLevel level_of(const std::string& cpu) {
 }  // namespace
 
 std::string cpu_features(const std::string& compiled_for) {
+  if (compiled_for == "generic") return {};
   static const CpuWords words = read_cpu_words();
   const CpuLevel level = level_of(compiled_for);
   std::string names;

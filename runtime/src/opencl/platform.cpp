@@ -67,14 +67,14 @@ std::string nvidia_architecture(const cl::Device& device) {
   return joined({"sm_", major, minor});
 }
 
-// PoCL's device version ends in an LLVM triple and CPU: "... HSTR: pthread-x86_64-pc-linux-gnu-skylake-avx512". On
-// AArch64 it names none: "(null)".
+// PoCL's device version ends in an LLVM triple and CPU: "... HSTR: pthread-x86_64-pc-linux-gnu-skylake-avx512". With
+// "(null)", as Debian's on AArch64, its LLVM was told of none.
 std::string llvm_cpu(const std::string& device_version) {
   const std::string system = "-gnu-";
   const std::size_t at = device_version.rfind(system);
   if (at == std::string::npos) return {};
   const std::string cpu = device_version.substr(at + system.size());
-  return cpu == "(null)" ? std::string() : cpu;
+  return cpu == "(null)" ? "generic" : cpu;
 }
 
 std::string architecture(const cl::Device& device, const Target& target) {
