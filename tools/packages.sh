@@ -13,4 +13,5 @@ foreign_packages=(pkgconf libzstd-dev ocl-icd-opencl-dev libboost-program-option
 release_packages=(minisign python3-venv)
 coverage_packages=(gcovr)
 cross_packages=(g++-aarch64-linux-gnu qemu-user-static)  # tools/test-arm64
-windows_packages=(g++-mingw-w64-x86-64-posix wine wine64)  # tools/test-windows
+# tools/test-windows
+windows_packages=(g++-mingw-w64-x86-64-posix wine wine64 xz-utils libboost-dev nlohmann-json3-dev opencl-c-headers opencl-clhpp-headers)
