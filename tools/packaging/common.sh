@@ -21,17 +21,26 @@ packaging_python() {
   echo "$PWD/$python/bin/python"
 }
 
-# use_zig TARGET: zig of PyPI is in PATH, and compiles for TARGET in builds with tools/cmake/toolchains/zig.cmake.
+# use_zig TARGET PREFIX [LIBRARIES...]: zig of PyPI is in PATH, and compiles for TARGET in builds with
+# tools/cmake/toolchains/zig.cmake, which link the libraries of static-libraries; PREFIX gets them.
 use_zig() {
-  local python folder
+  local python folder target=$1 sources=build/packaging/sources
+  export CLBAKE_ZIG_TARGET=$1 CLBAKE_ZIG_PREFIX=$2
+  shift 2
   python=$(packaging_python) && folder=$("$python" -c 'import os, ziglang; print(os.path.dirname(ziglang.__file__))') || return
-  export PATH=$folder:$PATH CLBAKE_ZIG_TARGET=$1 ZIG_GLOBAL_CACHE_DIR=${ZIG_GLOBAL_CACHE_DIR:-$PWD/build/packaging/zig}
+  export PATH=$folder:$PATH ZIG_GLOBAL_CACHE_DIR=${ZIG_GLOBAL_CACHE_DIR:-$PWD/build/packaging/zig}
   export ZIG_LOCAL_CACHE_DIR=$ZIG_GLOBAL_CACHE_DIR
+  [ ! -e "$CLBAKE_ZIG_PREFIX/done" ] || return 0
+  if [ ! -e "$sources/done" ]; then
+    tools/cmake/toolchains/debian-sources "$sources" && touch "$sources/done" || return
+  fi
+  CC="zig cc -target $target" CXX="zig c++ -target $target" AR="zig ar" \
+    tools/cmake/toolchains/static-libraries "$sources" "$CLBAKE_ZIG_PREFIX" "$@" && touch "$CLBAKE_ZIG_PREFIX/done"
 }
 
-# need_windows PART: ends the part where Windows' toolchain is missing.
+# need_windows PART: ends the part where Windows' toolchain or libraries are missing and cannot be made.
 need_windows() {
   command -v x86_64-w64-mingw32-g++-posix > /dev/null || left_out "$1: no g++-mingw-w64-x86-64-posix"
-  [ -e "${CLBAKE_WINDOWS_PREFIX:-build/windows-prefix}/lib/libOpenCL.dll.a" ] ||
-    left_out "$1: CLBAKE_WINDOWS_PREFIX names no prefix of libraries for Windows"
+  export CLBAKE_WINDOWS_PREFIX=${CLBAKE_WINDOWS_PREFIX:-$PWD/build/windows-prefix}
+  tools/cmake/toolchains/windows-prefix "$CLBAKE_WINDOWS_PREFIX" || left_out "$1: no libraries for Windows"
 }
