@@ -1,3 +1,5 @@
+#include <clbake/os/appended_file.hpp>
+#include <clbake/os/guest_files.hpp>
 #include <clbake/os/lock.hpp>
 
 #include "os/room.hpp"
@@ -69,6 +71,35 @@ BOOST_AUTO_TEST_CASE(ADirectoryWithFilesStays) {
   BOOST_TEST((again && *again));
   BOOST_TEST(text_of(room.path("work/file")) == "x");
   BOOST_TEST((DirectoryLock::take(room.path("none/work")).status().code() == Code::io));
+}
+
+BOOST_AUTO_TEST_CASE(AGuestsFileIsHeldAndGrows) {
+  const Room room;
+  const std::string path = room.path("file");
+  {
+    GuestFile file;
+    BOOST_TEST(!file.is_open());
+    BOOST_REQUIRE(file.create(path).ok());
+    BOOST_TEST(file.append("one\n").message() == "");
+    BOOST_TEST(file.append("two\n").message() == "");
+    BOOST_TEST(is_held(path));
+    BOOST_TEST((GuestFile().create(path).code() == Code::invalid_argument));
+    BOOST_TEST(text_of(path) == "one\ntwo\n");
+  }
+  BOOST_TEST(!is_held(path));
+}
+
+BOOST_AUTO_TEST_CASE(AGuestsFileKeepsTheZerosAtItsEnd) {
+  const Room room;
+  make_guest_directory(room.path("data"));
+  const std::string path = room.path("data/file"), zeros(100000, '\0');
+  for (const std::string& text : {"text" + zeros, zeros, std::string("text")}) {
+    BOOST_TEST(write_guest_file(path, text).message() == "");
+    BOOST_TEST((text_of(path) == text));
+  }
+  BOOST_TEST(room_of_files(room.path("data")) > 0U);
+  BOOST_TEST(room_of_files(room.path("missing")) == 0U);
+  BOOST_TEST((write_guest_file(room.path("missing/file"), "text").code() == Code::io));
 }
 
 }  // namespace

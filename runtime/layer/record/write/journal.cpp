@@ -1,22 +1,14 @@
 #include "record/write/journal.hpp"
 
 #include "log.hpp"
-#include "posix/own_descriptor.hpp"
 #include "record/write/json_text.hpp"
 
 #include <clbake/cache/blake2b.hpp>
-
-#include <dirent.h>
-#include <fcntl.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <clbake/os/guest.hpp>
+#include <clbake/os/guest_files.hpp>
+#include <clbake/os/libraries.hpp>
 
 #include <atomic>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <memory>
 #include <mutex>
 #include <set>
 
@@ -28,7 +20,7 @@ constexpr int kMostJournals = 10000;  // of processes with one id, in one direct
 struct State {
   std::mutex mutex;
   std::string directory;
-  os::posix::OwnDescriptor journal;
+  os::GuestFile journal;
   std::set<std::string> notes;
   std::set<std::string> stored;
   std::atomic<bool> failed = false;
@@ -40,78 +32,43 @@ State& state() {
   return only;
 }
 
-void fail(const std::string& path, int error) {
+void fail(const Status& status) {
   if (state().failed.exchange(true)) return;
-  log("recording ends: " + path + ": " + std::strerror(error));
-}
-
-bool write_all(int file, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(file, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
+  log("recording ends: " + status.message());
 }
 
 std::string executable() {
-  char path[4096];
-  const ssize_t length = ::readlink("/proc/self/exe", path, sizeof path);
-  const std::string text(path, length > 0 ? static_cast<std::size_t>(length) : 0);
-  return is_utf8(text) ? text : "";
+  const std::string path = os::path_of_program();
+  return is_utf8(path) ? path : "";
 }
 
-// At 3 or above: see above_standard_streams.
-int open_file(const std::string& path, int flags) {
-  return os::posix::above_standard_streams(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | flags, 0600));
-}
-
-// With a lock that lasts as long as a process may add to it, so that `clbake capture` does not remove it before.
-int open_new(const std::string& directory) {
-  const std::string stem = directory + "/process-" + std::to_string(::getpid()) + "-";
+// Held as long as a process may add to it, so that `clbake capture` does not remove it before.
+Status create_journal(State& s) {
+  os::make_guest_directory(s.directory);
+  const std::string stem = s.directory + "/process-" + std::to_string(os::process_id()) + "-";
+  Status status;
   for (int i = 0; i < kMostJournals; ++i) {
-    const std::string path = stem + std::to_string(i) + ".jsonl";
-    const int file = open_file(path, O_APPEND);
-    if (file >= 0) static_cast<void>(::flock(file, LOCK_SH | LOCK_NB));
-    if (file >= 0 || errno != EEXIST) return file;
+    status = s.journal.create(stem + std::to_string(i) + ".jsonl");
+    if (status.code() != Code::invalid_argument) break;
   }
-  return -1;
+  return status;
 }
 
 // A line goes out in one piece: lines of threads and forked children stay whole. A program that closes the journal gets
 // a further one.
 void add_locked(State& s, const std::string& json) {
   if (s.failed) return;
-  if (s.journal.number() < 0) {
-    static_cast<void>(::mkdir(s.directory.c_str(), 0700));
-    if (!s.journal.take(open_new(s.directory))) return fail(s.directory, errno);
+  if (!s.journal.is_open()) {
+    const Status created = create_journal(s);
+    if (!created) return fail(created);
     add_locked(s, Object()
                       .add("clbake_recording", "1")
                       .add("executable", quoted(executable()))
-                      .add("pid", std::to_string(::getpid()))
+                      .add("pid", std::to_string(os::process_id()))
                       .text());
   }
-  if (!write_all(s.journal.number(), json + "\n")) fail(s.directory, errno);
-}
-
-// The file appears whole or not at all. Zeros at its end take no room on the disk.
-bool write_new(const std::string& path, std::string_view bytes) {
-  static std::atomic<unsigned> number = 0;
-  const std::string temporary = path + "." + std::to_string(::getpid()) + "-" + std::to_string(number++) + ".new";
-  const int file = open_file(temporary, 0);
-  if (file < 0) return false;
-  const std::size_t kept = bytes.find_last_not_of('\0') + 1;
-  const bool written =
-      write_all(file, bytes.substr(0, kept)) && ::ftruncate(file, static_cast<off_t>(bytes.size())) == 0;
-  const int error = errno;
-  const bool closed = ::close(file) == 0;
-  if (written && closed && ::rename(temporary.c_str(), path.c_str()) == 0) return true;
-  if (!written) errno = error;
-  const int cause = errno;
-  static_cast<void>(::unlink(temporary.c_str()));
-  errno = cause;
-  return false;
+  const Status added = s.journal.append(json + "\n");
+  if (!added) fail(added);
 }
 
 }  // namespace
@@ -133,16 +90,7 @@ void note(const std::string& text) {
   if (is_utf8(text)) add_locked(s, Object().add("note", quoted(text)).text());
 }
 
-std::uint64_t stored_contents() {
-  const std::unique_ptr<DIR, int (*)(DIR*)> listing(::opendir((state().directory + "/data").c_str()), ::closedir);
-  std::uint64_t bytes = 0;
-  while (const dirent* item = listing ? ::readdir(listing.get()) : nullptr) {
-    struct stat info = {};
-    const bool is_known = ::fstatat(::dirfd(listing.get()), item->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0;
-    if (is_known && S_ISREG(info.st_mode)) bytes += static_cast<std::uint64_t>(info.st_blocks) * 512;
-  }
-  return bytes;
-}
+std::uint64_t stored_contents() { return os::room_of_files(state().directory + "/data"); }
 
 std::string digest_text(std::string_view bytes) {
   const auto digest = cache::blake2b_256({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
@@ -157,11 +105,11 @@ std::string store(const char* folder, const char* ending, std::string_view bytes
     const std::lock_guard<std::mutex> lock(s.mutex);
     if (s.stored.count(name) != 0) return name;
   }
-  static_cast<void>(::mkdir(s.directory.c_str(), 0700));
-  static_cast<void>(::mkdir((s.directory + "/" + folder).c_str(), 0700));
-  const std::string path = s.directory + "/" + name;
-  if (!write_new(path, bytes)) {
-    fail(path, errno);
+  os::make_guest_directory(s.directory);
+  os::make_guest_directory(s.directory + "/" + folder);
+  const Status written = os::write_guest_file(s.directory + "/" + name, bytes);
+  if (!written) {
+    fail(written);
     return {};
   }
   const std::lock_guard<std::mutex> lock(s.mutex);
