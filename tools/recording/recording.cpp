@@ -7,6 +7,7 @@
 #include <clbake/launch_kind.hpp>
 #include <clbake/os/appended_file.hpp>
 #include <clbake/os/files.hpp>
+#include <clbake/os/listing.hpp>
 #include <clbake/os/paths.hpp>
 
 #include <algorithm>
@@ -22,8 +23,10 @@ constexpr const char* kManifest = "programs.json";
 
 std::vector<std::string> journals_in(const std::string& directory) {
   std::vector<std::string> paths;
-  for (const fs::directory_entry& entry : fs::directory_iterator(os::native(directory))) {
-    if (entry.path().extension() == ".jsonl") paths.push_back(os::utf8(entry.path()));
+  const Result<std::vector<os::Item>> items = os::list_directory(directory);
+  if (!items) throw Failure(items.status().message());
+  for (const os::Item& item : *items) {
+    if (item.name == os::stem_of(item.name) + ".jsonl") paths.push_back(item.path);
   }
   std::sort(paths.begin(), paths.end());
   return paths;

@@ -4,6 +4,7 @@
 #include <clbake/builder/release/split.hpp>
 #include <clbake/cache/limits.hpp>
 #include <clbake/cache/reader.hpp>
+#include <clbake/os/listing.hpp>
 #include <clbake/os/paths.hpp>
 #include <clbake/program_text.hpp>
 #include "profile/kind_choice.hpp"
@@ -158,11 +159,11 @@ Status read_index(const std::string& path, std::vector<NamedBundle>& bundles) {
 
 Result<std::vector<std::string>> bundles_in(const std::string& directory) {
   std::vector<std::string> files;
-  std::error_code error;
-  for (fs::directory_iterator item(os::native(directory), error), end; !error && item != end; item.increment(error)) {
-    if (item->path().extension() == ".clbake") files.push_back(os::utf8(item->path()));
+  const Result<std::vector<os::Item>> items = os::list_directory(directory);
+  if (!items) return {Code::io, items.status().message()};
+  for (const os::Item& item : *items) {
+    if (item.name == os::stem_of(item.name) + ".clbake") files.push_back(item.path);
   }
-  if (error) return {Code::io, directory + ": " + error.message()};
   std::sort(files.begin(), files.end());
   return files;
 }

@@ -1,15 +1,13 @@
 #include "learn/work_lock.hpp"
 
-#include <clbake/os/paths.hpp>
+#include <clbake/os/listing.hpp>
 #include <clbake/os/private_directory.hpp>
+#include <clbake/os/work_directories.hpp>
 
-#include <filesystem>
 #include <utility>
 
 namespace clbake::builder::learn {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr const char* kFile = "lock";
 
@@ -24,11 +22,10 @@ Status take_lock(const os::LockFile& file) {
 }
 
 void remove_leftovers(const std::string& directory) {
-  std::error_code error;
-  for (fs::directory_iterator entry(os::native(directory), error), end; !error && entry != end;
-       entry.increment(error)) {
-    std::error_code ignored;
-    if (entry->path().filename() != kFile) fs::remove_all(entry->path(), ignored);
+  const Result<std::vector<os::Item>> items = os::list_directory(directory);
+  if (!items) return;
+  for (const os::Item& item : *items) {
+    if (item.name != kFile) os::remove_directory(item.path);
   }
 }
 

@@ -1,20 +1,18 @@
 #include "prove/signs.hpp"
 
 #include <clbake/cache/writer.hpp>
+#include <clbake/os/listing.hpp>
 #include <clbake/os/paths.hpp>
 #include <clbake/os/usage.hpp>
 
 #include "process/text_file.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <fstream>
 #include <sstream>
 
 namespace clbake::builder::prove {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::uintmax_t kControlBytes = 1 << 16;  // far more than any has
 constexpr double kCheapestUs = 20000;              // of processor time: the cheapest compilation that limits can tell
@@ -24,16 +22,13 @@ constexpr const char* kChildren = "children";
 constexpr const char* kInProcess = "in-process";
 
 // Files that come and go while they are listed are passed over.
-std::map<std::string, std::uintmax_t> files_in(const std::string& directory) {
-  std::map<std::string, std::uintmax_t> files;
-  std::error_code error;
-  for (fs::recursive_directory_iterator file(os::native(directory), error), end; !error && file != end;
-       file.increment(error)) {
-    std::error_code gone;
-    const std::uintmax_t bytes = file->is_regular_file(gone) ? file->file_size(gone) : 0;
-    if (!gone && file->is_regular_file(gone)) files[os::utf8(file->path())] = bytes;
+void add_files(const std::string& directory, std::map<std::string, std::uintmax_t>& files) {
+  const Result<std::vector<os::Item>> items = os::list_directory(directory);
+  if (!items) return;
+  for (const os::Item& item : *items) {
+    if (item.is_file) files[item.path] = item.bytes;
+    if (item.is_directory) add_files(item.path, files);
   }
-  return files;
 }
 
 std::set<std::string> library_names(const std::string& directory) {
@@ -49,7 +44,7 @@ std::set<std::string> library_names(const std::string& directory) {
 
 Signs signs_now(const std::string& directory) {
   Signs signs;
-  if (!directory.empty()) signs.files = files_in(directory);
+  if (!directory.empty()) add_files(directory, signs.files);
   signs.libraries = library_names(directory);
   signs.children = os::running_children();
   signs.ended = os::ended_children();

@@ -1,6 +1,8 @@
+#include <clbake/os/listing.hpp>
 #include <clbake/os/paths.hpp>
 #include <clbake/os/work_directories.hpp>
 
+#include "windows/open.hpp"
 #include "windows/security.hpp"
 
 #include <random>
@@ -49,9 +51,16 @@ Result<std::string> make_temporary_directory(const std::string& parent) {
   }
 }
 
+// A link to a directory is no file, and goes like an empty one.
 void remove_directory(const std::string& path) {
-  std::error_code ignored;
-  std::filesystem::remove_all(native(path), ignored);
+  const Result<std::wstring> name = windows::wide_path(path);
+  if (!name || windows::remove(*name)) return;
+  const DWORD attributes = ::GetFileAttributesW(name->c_str());
+  const bool is_link = attributes != INVALID_FILE_ATTRIBUTES && (attributes & FILE_ATTRIBUTE_REPARSE_POINT);
+  const Result<std::vector<Item>> items = is_link ? std::vector<Item>() : list_directory(path);
+  if (!items) return;
+  for (const Item& item : *items) remove_directory(item.path);
+  ::RemoveDirectoryW(name->c_str());
 }
 
 // The lock is an open file that nobody else can open, and that goes with the handle.

@@ -1,4 +1,6 @@
 #include <clbake/os/appended_file.hpp>
+#include <clbake/os/guest_files.hpp>
+#include <clbake/os/listing.hpp>
 
 #include "os/room.hpp"
 
@@ -155,6 +157,29 @@ BOOST_AUTO_TEST_CASE(TemporaryDirectoriesDiffer) {
   remove_directory(*one);
   BOOST_TEST(room.names().size() == 1U);
   BOOST_TEST((make_temporary_directory(room.path("none")).status().code() == Code::io));
+}
+
+// Other programs' functions list the working directory in the place of one with a long path.
+BOOST_AUTO_TEST_CASE(ADirectoryOfALongPathIsListedAndRemoved) {
+  const Room room;
+  std::string path = room.path("l\xC3\xA4ng");
+  for (int i = 0; i < 8; ++i) {
+    make_guest_directory(path);
+    path += "/" + std::string(50, 'd');
+  }
+  make_guest_directory(path);
+  BOOST_TEST(list_directory(path)->empty());
+  BOOST_REQUIRE(write_file(path + "/file", "text").ok());
+  const Result<std::vector<Item>> items = list_directory(path);
+  BOOST_REQUIRE_MESSAGE(items.ok(), items.status().message());
+  BOOST_REQUIRE(items->size() == 1U);
+  BOOST_TEST(items->front().path == path + "/file");
+  BOOST_TEST(items->front().bytes == 4U);
+  BOOST_TEST(items->front().is_file);
+  BOOST_TEST(list_directory(room.path("l\xC3\xA4ng"))->front().is_directory);
+  BOOST_TEST((list_directory(path + "/missing").status().code() == Code::not_found));
+  remove_directory(room.path("l\xC3\xA4ng"));
+  BOOST_TEST(room.names().empty());
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace clbake::os {
 // for temporary files, and returns its path. Fails with io.
 Result<std::string> make_temporary_directory(const std::string& parent);
 
-// Removes a directory and all it holds; best effort. Links in it are removed, not followed.
+// Removes a file, or a directory and all it holds; best effort. Links in it are removed, not followed.
 void remove_directory(const std::string& path);
 
 // The right to work in a directory, until the object or its process ends. Move-only; one thread.
