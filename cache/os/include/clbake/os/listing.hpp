@@ -1,4 +1,4 @@
-// What lies in directories. The standard library's iterators list another directory on Windows where a path is long.
+// Listings of directories. On Windows the standard library lists another directory where a path is long.
 #pragma once
 
 #include <clbake/status.hpp>
