@@ -60,11 +60,12 @@ class Plan {
     posix_spawnattr_destroy(&attributes_);
   }
 
-  // In the process between the program and the other. Returns 0 or the error.
-  int spawn() {
+  // In the process between the program and the other.
+  void spawn() {
     pid_t started = 0;
-    return posix_spawn(&started, arguments_[0], &actions_, &attributes_, arguments_.data(), environment_.data());
+    error_ = posix_spawn(&started, arguments_[0], &actions_, &attributes_, arguments_.data(), environment_.data());
   }
+  int error() const { return error_; }
 
  private:
   std::vector<char*> arguments_;
@@ -72,11 +73,13 @@ class Plan {
   std::vector<char*> environment_;
   posix_spawn_file_actions_t actions_{};
   posix_spawnattr_t attributes_{};
+  int error_ = ECHILD;  // until posix_spawn has set it
 };
 
 int run_plan(void* plan) {
   if (kOwnSession == 0) ::setsid();
-  return static_cast<Plan*>(plan)->spawn();  // its exit status, as an emulator shares no memory between processes
+  static_cast<Plan*>(plan)->spawn();
+  return 0;
 }
 
 // The new process is a grandchild: the process between ends at once, so that init waits for the new one. That process
@@ -89,18 +92,14 @@ int run_between(Plan& plan) {
   sigset_t before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);  // no handler of the program may run there
-  const auto start = [&](int flags) { return __clone(run_plan, static_cast<char*>(stack) + kStack, flags, &plan); };
-  int child = start(CLONE_VM | CLONE_VFORK);
-  if (child < 0 && errno == EINVAL) child = start(CLONE_VM | CLONE_VFORK | SIGCHLD);  // qemu knows no other
-  const int clone_error = errno;
-  int status = 0;
-  pid_t ended = 0;
-  while (child >= 0 && (ended = waitpid(child, &status, __WALL)) < 0 && errno == EINTR) {
+  const int child = __clone(run_plan, static_cast<char*>(stack) + kStack, CLONE_VM | CLONE_VFORK, &plan);
+  int error = child < 0 ? errno : 0;
+  while (child >= 0 && waitpid(child, nullptr, static_cast<int>(__WCLONE)) < 0 && errno == EINTR) {
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   munmap(stack, kStack);
-  if (child < 0) return clone_error;
-  return ended == child && WIFEXITED(status) ? WEXITSTATUS(status) : ECHILD;
+  if (error == 0) error = plan.error();
+  return error;
 }
 
 }  // namespace
@@ -111,8 +110,7 @@ Result<int> start_detached(const std::vector<std::string>& arguments,
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
     return {Code::io, std::string("socket: ") + std::strerror(errno)};
   }
-  // Asked beforehand, too, as for children.
-  const int error = access(arguments[0].c_str(), X_OK) != 0 ? errno : [&] {
+  const int error = [&] {
     Plan plan(arguments, environment, ends[1]);
     return run_between(plan);
   }();
