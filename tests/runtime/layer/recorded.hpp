@@ -3,6 +3,8 @@
 
 #include "layer/layer_scene.hpp"
 
+#include <clbake/os/work_directories.hpp>
+
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -23,11 +25,20 @@ inline std::size_t count_of(const std::string& text, const std::string& part) {
   return count;
 }
 
+// The layer keeps its journal open, which on Windows keeps the directory.
+struct RecordingDirectory {
+  RecordingDirectory() : path(*os::make_temporary_directory({})) {}
+  RecordingDirectory(const RecordingDirectory&) = delete;
+  RecordingDirectory& operator=(const RecordingDirectory&) = delete;
+  ~RecordingDirectory() { os::remove_directory(path); }
+  std::string path;
+};
+
 // A program that doubles a buffer of two numbers, in place, with the work-group size as it likes.
 class Recorded {
  public:
   explicit Recorded(const std::string& into = "recording")
-      : folder_(directory_.file(into)), scene({{"CLBAKE_RECORD", folder_}}) {}
+      : folder_(directory_.path + "/" + into), scene({{"CLBAKE_RECORD", folder_}}) {}
 
   // Called by the test, as it checks what it does.
   void start() {
@@ -100,7 +111,7 @@ class Recorded {
     BOOST_REQUIRE_EQUAL(cl().clSetKernelArg(kernel_, index, sizeof value, &value), CL_SUCCESS);
   }
 
-  tests::TemporaryDirectory directory_;
+  RecordingDirectory directory_;
   std::string folder_;
   cl_program program_ = nullptr;
   cl_kernel kernel_ = nullptr;
