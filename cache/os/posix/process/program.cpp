@@ -18,6 +18,7 @@ std::atomic<bool> signalled{false};
 
 std::vector<std::string> begin_program(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);
+  std::signal(SIGCHLD, SIG_DFL);  // where the parent ignores it, nobody is told how a child ended
   return argc > 0 ? std::vector<std::string>(argv + 1, argv + argc) : std::vector<std::string>();
 }
 

@@ -1,10 +1,17 @@
+#include <clbake/os/child.hpp>
 #include <clbake/os/directories.hpp>
+#include <clbake/os/environment.hpp>
 #include <clbake/os/libraries.hpp>
 #include <clbake/os/private_directory.hpp>
+#include <clbake/os/program.hpp>
 
 #include "os/room.hpp"
 
 #include <sys/stat.h>
+#include <chrono>
+#include <csignal>
+#include <optional>
+#include <thread>
 
 namespace clbake::os::test {
 namespace {
@@ -58,6 +65,23 @@ BOOST_AUTO_TEST_CASE(APipeIsNoFileToMap) {
   BOOST_TEST(map_file(room.path("pipe")).status().message() == room.path("pipe") + ": not a regular file");
   BOOST_TEST(read_file(room.path("pipe"), 10).status().message() == room.path("pipe") + ": not a regular file");
   BOOST_TEST((write_file(room.path("pipe"), "x").code() == Code::io));
+}
+
+// As under some supervisors and services of CI.
+BOOST_AUTO_TEST_CASE(AProgramWhoseParentIgnoresTheEndsOfChildrenSeesThem) {
+  const Room room;
+  const auto before = std::signal(SIGCHLD, SIG_IGN);
+  begin_program(0, nullptr);
+  Result<Child> child = Child::start({{"/bin/sh", "-c", "exit 3"}, variables(), room.path("log")});
+  BOOST_REQUIRE(child.ok());
+  std::optional<Exit> exit;
+  for (int ms = 0; !exit && ms < 10000; ++ms) {
+    exit = child->ended();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  BOOST_REQUIRE(exit.has_value());
+  BOOST_TEST(exit->code == 3);
+  std::signal(SIGCHLD, before);
 }
 
 BOOST_AUTO_TEST_CASE(ALibraryHasItsFunctions) {
