@@ -1,6 +1,7 @@
 #include "build/store.hpp"
 
 #include <clbake/builder/merge_bundles.hpp>
+#include <clbake/os/lock.hpp>
 #include <clbake/os/paths.hpp>
 #include "profile/kind_choice.hpp"
 
@@ -16,15 +17,21 @@ namespace {
 
 std::string index_name(const Target& target) { return "target-" + identity(target) + release::kIndexExtension; }
 
-// Nothing when the store has nothing of the target.
-Result<std::optional<cache::Contents>> read_target(const std::string& store, const Target& target) {
+// Nothing when the store has nothing of the target. `unread`: why some of its slices are left out.
+Result<std::optional<cache::Contents>> read_target(const std::string& store, const Target& target,
+                                                   std::vector<std::string>& unread) {
   std::error_code ignored;
   const std::string index = store + "/" + index_name(target);
   if (!std::filesystem::exists(os::native(index), ignored)) return std::optional<cache::Contents>();
+  const Result<std::vector<release::StoredSlice>> slices = release::read_slices(index, &unread);
+  if (!slices) return slices.status();
   std::vector<NamedBundle> bundles;
-  std::vector<std::string> left_out;
-  const Status read = read_bundles(index, bundles, left_out);
-  if (!read) return read;
+  for (const release::StoredSlice& slice : *slices) {
+    Result<NamedBundle> bundle = read_bundle(slice.path);
+    if (bundle) bundles.push_back(std::move(*bundle));
+    if (!bundle) unread.push_back(bundle.status().message());
+  }
+  if (bundles.empty() && !unread.empty()) return std::optional<cache::Contents>();
   const cache::Contents all = merge_bundles(std::move(bundles)).contents;
   const auto found = std::find(all.targets.begin(), all.targets.end(), target);
   if (found == all.targets.end()) return {Code::no_target, index + ": is that of another driver with the same key"};
@@ -47,7 +54,14 @@ cache::Contents without(cache::Contents contents, const cache::Contents& other) 
 
 Status write_target(const std::string& store, cache::Contents made, const cache::PackOptions& pack) {
   const Target target = made.targets[0];
-  Result<std::optional<cache::Contents>> known = read_target(store, target);
+  // No other build for the driver writes its index between the reading and the writing. Where the file system has no
+  // locks, or the file is another user's, as before.
+  std::error_code ignored;
+  std::filesystem::create_directories(os::native(store), ignored);
+  const Result<os::LockFile> lock = os::LockFile::open(store + "/target-" + identity(target) + ".lock");
+  if (lock) static_cast<void>(lock->lock(0));
+  std::vector<std::string> unread;
+  Result<std::optional<cache::Contents>> known = read_target(store, target, unread);
   if (known && *known) {  // another build may have baked other variants
     cache::Contents others = without(std::move(**known), made);
     std::vector<NamedBundle> parts;
@@ -68,7 +82,7 @@ Status write_target(const std::string& store, cache::Contents made, const cache:
 StoredJobs read_store(const std::string& store, const std::vector<Target>& targets) {
   StoredJobs stored;
   for (const Target& target : targets) {
-    const Result<std::optional<cache::Contents>> known = read_target(store, target);
+    const Result<std::optional<cache::Contents>> known = read_target(store, target, stored.unread);
     if (!known) stored.unread.push_back(known.status().message());
     if (!known || !*known) continue;
     for (Job& job : jobs_of(**known)) stored.jobs.push_back(std::move(job));

@@ -12,7 +12,7 @@ namespace clbake::builder::build {
 
 struct StoredJobs {
   std::vector<Job> jobs;
-  std::vector<std::string> unread;  // a line for each target whose slices are of no use, and why
+  std::vector<std::string> unread;  // a line for each slice, or target, that is of no use, and why
 };
 
 // The programs that the store has for these targets.

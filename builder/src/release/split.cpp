@@ -226,7 +226,7 @@ bool is_index_file(const std::string& path) {
   return bundle && bundle->is_index();
 }
 
-Result<std::vector<StoredSlice>> read_slices(const std::string& index) {
+Result<std::vector<StoredSlice>> read_slices(const std::string& index, std::vector<std::string>* left_out) {
   const Result<Bundle> opened = Bundle::open(index);
   if (!opened) return opened.status();
   const Result<cache::SliceTable> table = opened->slices();
@@ -236,10 +236,18 @@ Result<std::vector<StoredSlice>> read_slices(const std::string& index) {
   for (const cache::Slice& slice : table->slices) {
     const std::string path = os::utf8(store / cache::slice_name(slice.digest));
     Result<Bundle> bundle = Bundle::open(path);
-    if (!bundle) return bundle.status();
-    bundle = bundle->of_digest(slice.digest);
-    if (!bundle) return bundle.status().within(path);
-    slices.push_back({path, std::move(*bundle)});
+    Status status = bundle.status();  // the message has the path
+    if (status) {
+      bundle = bundle->of_digest(slice.digest);
+      status = bundle.status().within(path);
+    }
+    if (status) {
+      slices.push_back({path, std::move(*bundle)});
+    } else if (left_out) {
+      left_out->push_back(status.message());
+    } else {
+      return status;
+    }
   }
   return slices;
 }

@@ -2,11 +2,15 @@
 #include "build_fixture.hpp"
 
 #include <clbake/builder/release/split.hpp>
+#include <clbake/os/lock.hpp>
 
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
+#include <optional>
+#include <thread>
 
 namespace clbake::builder::test {
 namespace {
@@ -85,6 +89,7 @@ BOOST_FIXTURE_TEST_CASE(WhatIsDamagedIsBakedAgain, Stored) {
   BOOST_TEST(built().baked == kVariants);
   const std::string index = index_of(options.devices[0].target);
   for (const fs::directory_entry& file : fs::directory_iterator(options.store)) {
+    if (file.path().extension() == ".lock") continue;
     const std::string bytes = read_file(file.path());
     write_file(file.path(), bytes.substr(0, bytes.size() / 2));
     const build::BuildReport report = built();
@@ -94,6 +99,38 @@ BOOST_FIXTURE_TEST_CASE(WhatIsDamagedIsBakedAgain, Stored) {
     BOOST_TEST((read_file(file.path()) == bytes));
   }
   BOOST_TEST(built().reused == kVariants);
+}
+
+BOOST_FIXTURE_TEST_CASE(WhatIsBesideADamagedSliceStays, Stored) {
+  options.precisions = {Precision::single_precision, Precision::double_precision};
+  BOOST_TEST(built().baked == 2 * kVariants);
+  const auto slices = required(release::read_slices(index_of(options.devices[0].target)));
+  BOOST_REQUIRE(slices.size() == 2U);
+  const std::string bytes = read_file(slices[0].path);
+  write_file(slices[0].path, bytes.substr(0, bytes.size() / 2));
+  const build::BuildReport report = built();
+  BOOST_TEST(report.baked == kVariants);
+  BOOST_TEST(report.reused == kVariants);
+  BOOST_TEST(contains(*report.remarks.begin(), slices[0].path), *report.remarks.begin());
+  BOOST_TEST(built().reused == 2 * kVariants);
+}
+
+// Each reads the driver's index, adds its own and writes it.
+BOOST_FIXTURE_TEST_CASE(BuildsForOneDriverAtTheSameTimeLoseNothing, Stored) {
+  BOOST_TEST(built().baked == kVariants);
+  const std::string lock = options.store + "/target-" + identity(options.devices[0].target) + ".lock";
+  options.precisions = {Precision::double_precision};
+  std::optional<os::LockFile> other(required(os::LockFile::open(lock)));
+  BOOST_REQUIRE(other->lock(0));
+  const std::string index = read_file(index_of(options.devices[0].target));
+  std::thread build([&] { BOOST_TEST(built().baked == kVariants); });
+  while (!fs::exists(options.output)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  BOOST_TEST((read_file(index_of(options.devices[0].target)) == index));
+  other.reset();
+  build.join();
+  options.precisions = {Precision::single_precision, Precision::double_precision};
+  BOOST_TEST(built().reused == 2 * kVariants);
 }
 
 // A key is a number of 64 bits: where two drivers share it, the slices say which one they are of.

@@ -48,7 +48,8 @@ struct StoredSlice {
 };
 
 // The slices that an index names, in its order, from the files beside it. Each is verified by its digest. Fails like
-// Bundle::open for the first that is not there or not what it should be; the message names the file.
-Result<std::vector<StoredSlice>> read_slices(const std::string& index);
+// Bundle::open for the first that is not there or not what it should be; the message names the file. With `left_out`
+// the others are read, and it gets the message instead.
+Result<std::vector<StoredSlice>> read_slices(const std::string& index, std::vector<std::string>* left_out = nullptr);
 
 }  // namespace clbake::builder::release
