@@ -157,12 +157,13 @@ Status read_index(const std::string& path, std::vector<NamedBundle>& bundles) {
   return {};
 }
 
-Result<std::vector<std::string>> bundles_in(const std::string& directory) {
+// The directory's files of this extension, in the order of their names.
+Result<std::vector<std::string>> files_in(const std::string& directory, const std::string& extension) {
   std::vector<std::string> files;
   const Result<std::vector<os::Item>> items = os::list_directory(directory);
   if (!items) return {Code::io, items.status().message()};
   for (const os::Item& item : *items) {
-    if (item.name == os::stem_of(item.name) + ".clbake") files.push_back(item.path);
+    if (item.name == os::stem_of(item.name) + extension) files.push_back(item.path);
   }
   std::sort(files.begin(), files.end());
   return files;
@@ -202,7 +203,15 @@ Status read_bundles(const std::string& path, std::vector<NamedBundle>& bundles, 
     if (bundle) bundles.push_back(std::move(*bundle));
     return bundle.status();
   }
-  const Result<std::vector<std::string>> files = bundles_in(path);
+  // A store of bakes has an index for each device and driver, beside slices of earlier ones.
+  const Result<std::vector<std::string>> indexes = files_in(path, release::kIndexExtension);
+  if (!indexes) return indexes.status();
+  for (const std::string& of_target : *indexes) {
+    const Status status = read_index(of_target, bundles);
+    if (!status) return status;
+  }
+  if (!indexes->empty()) return {};
+  const Result<std::vector<std::string>> files = files_in(path, ".clbake");
   if (!files) return files.status();
   if (files->empty()) return {Code::not_found, "no bundle in " + path};
   for (const std::string& file : *files) {

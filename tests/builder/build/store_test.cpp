@@ -1,6 +1,7 @@
 // A store as the cache of builds: what was baked for a device and its driver is not baked again, by whatever build.
 #include "build_fixture.hpp"
 
+#include <clbake/builder/merge_bundles.hpp>
 #include <clbake/builder/release/split.hpp>
 #include <clbake/os/lock.hpp>
 
@@ -75,6 +76,17 @@ BOOST_FIXTURE_TEST_CASE(ChangedKernelsAreBakedAloneAndOtherKindsStay, Stored) {
   report = built();
   BOOST_TEST(report.baked == 1U);
   BOOST_TEST(report.reused == kVariants);
+
+  // Who merges the store does not get what was replaced.
+  std::vector<build::NamedBundle> bundles;
+  std::vector<std::string> left_out;
+  BOOST_TEST(build::read_bundles(options.store, bundles, left_out).message() == "");
+  std::vector<std::string> merged, wanted;
+  for (const build::NamedBundle& bundle : bundles) merged.push_back(bundle.file);
+  for (const release::StoredSlice& slice : required(release::read_slices(index_of(options.devices[0].target)))) {
+    wanted.push_back(slice.path);
+  }
+  BOOST_TEST(merged == wanted);
 }
 
 // The slices of a release are those of the cache, as far as nothing joined them with others.

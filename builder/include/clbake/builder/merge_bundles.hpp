@@ -24,12 +24,12 @@ struct MergedBundle {
 // The bundle at `path`, every byte of it verified. Fails like Bundle::open.
 Result<NamedBundle> read_bundle(const std::string& path);
 
-// Appends the bundle at `path`; the slices of an index, or of the index of a directory, all of which must be there; of
-// another directory all files whose names end in ".clbake", in the order of their names. Every byte is verified: a
-// bundle that is named fails like Bundle::open, one of a directory without an index goes into `left_out` instead, as an
-// overlay's may be damaged. What an overlay's file (its name is 32 hexadecimal digits) says about proofs is dropped:
-// runtimes prove nothing. Fails with io for a directory that cannot be read, and with not_found for one without
-// bundles.
+// Appends the bundle at `path`; the slices of an index, or of a directory's (that of a release, else all), all of which
+// must be there; of another directory all files whose names end in ".clbake", in the order of their names. Every byte
+// is verified: a bundle that is named fails like Bundle::open, one of a directory without an index goes into `left_out`
+// instead, as an overlay's may be damaged. What an overlay's file (its name is 32 hexadecimal digits) says about proofs
+// is dropped: runtimes prove nothing. Fails with io for a directory that cannot be read, and with not_found for one
+// without bundles.
 Status read_bundles(const std::string& path, std::vector<NamedBundle>& bundles, std::vector<std::string>& left_out);
 
 // Equal targets, sources and variants become one. Of two entries for one target, variant and form the proven one is
