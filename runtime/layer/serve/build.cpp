@@ -119,9 +119,13 @@ class Pending {
   }
   Pending(const Pending&) = delete;
   Pending& operator=(const Pending&) = delete;
+  // The application's reference goes last: an application that counts references waits for that.
   ~Pending() {
-    registry().release(request_.program->handle);
-    down().clReleaseProgram(request_.program->handle);
+    const cl_program handle = request_.program->handle;
+    loaded_.baked.reset();
+    request_.program.reset();
+    registry().release(handle);
+    down().clReleaseProgram(handle);
   }
 
   bool is_done() const { return is_built(*loaded_.baked); }
