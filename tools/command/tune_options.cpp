@@ -157,7 +157,7 @@ void declare_tune_options(Cli& cli) {
   cli.add_value("seed", "N", "seed of the order in which variants are tried; default 1");
   cli.add_value("shard", "I/N", "search only the I-th of N parts of the space; --merge joins the parts");
   cli.add_jobs();
-  cli.add_timeout("variant after this time; default 20");
+  cli.add_timeout("variant after this time; default 20, on slow machines more");
   cli.add_flag("fresh", "start over and discard an unfinished tuning");
   cli.add_arguments("merge", "FILES", "join these profiles, separated by blanks or commas, instead of tuning");
   cli.add_arguments("fit", "FILES",
@@ -181,7 +181,7 @@ builder::tune::TuneOptions tune_options(const Cli& cli, const std::vector<std::s
   }
   options.seed = cli.size("seed", 1);
   options.parallel = cli.jobs();
-  options.timeout = cli.timeout(20);
+  options.timeout = cli.timeout(0);
   options.fresh = cli.has("fresh");
   options.worker = os::path_of_program();
   options.work = output + ".work";

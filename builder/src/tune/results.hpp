@@ -27,8 +27,8 @@ class TuneClock {
 class Results {
  public:
   // All must outlive it; `progress` may be empty.
-  Results(const TuneOptions& options, const TuneClock& clock, const std::function<void(const TuneProgress&)>& progress)
-      : options_(options), clock_(clock), progress_(progress) {}
+  Results(const TuneClock& clock, const std::function<void(const TuneProgress&)>& progress)
+      : clock_(clock), progress_(progress) {}
 
   profile::Tuning tuning;  // its variants, shapes, measurements, failures and noise
 
@@ -73,7 +73,6 @@ class Results {
   void blame_late(std::uint32_t shape);
   void count(const std::string& variant);
 
-  const TuneOptions& options_;
   const TuneClock& clock_;
   const std::function<void(const TuneProgress&)>& progress_;
   std::vector<kernels::Params> params_;  // of tuning.variants

@@ -68,7 +68,7 @@ void add_new(const std::vector<kernels::Params>& more, std::vector<kernels::Para
 Search::Search(const TuneOptions& options, Journal& journal, const std::atomic<bool>& cancel,
                const std::function<void(const TuneProgress&)>& progress)
     : clock_(journal.last_s()),
-      results_(options, clock_, progress),
+      results_(clock_, progress),
       processes_(options),
       context_{options, cancel, clock_, journal, results_, processes_},
       proposals_(options, results_) {

@@ -20,7 +20,7 @@ struct Fixture {
   TuneOptions options;
   TuneClock clock{0};
   std::function<void(const TuneProgress&)> progress;
-  Results results{options, clock, progress};
+  Results results{clock, progress};
   Proposals proposals{options, results};
 };
 

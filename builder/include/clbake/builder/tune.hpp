@@ -47,12 +47,14 @@ struct TuneOptions {
   std::uint64_t seed = 1;
   std::uint32_t shard = 1;
   std::uint32_t shards = 1;
-  std::string work;                  // directory for the journal and the driver's cache; created
-  std::string worker;                // executable whose `worker time` is time_job
-  std::string command;               // for the record
-  unsigned parallel = 0;             // compilations at a time; 0 = one for each core
-  std::chrono::seconds timeout{20};  // for one compilation, or one measurement
-  bool fresh = false;                // discard an unfinished tuning
+  std::string work;       // directory for the journal and the driver's cache; created
+  std::string worker;     // executable whose `worker time` is time_job
+  std::string command;    // for the record
+  unsigned parallel = 0;  // compilations at a time; 0 = one for each core
+  // For one compilation, or one measurement; 0: 180 s until a variant has compiled, then ten times the fastest
+  // compilation, at least 20 s.
+  std::chrono::seconds timeout{0};
+  bool fresh = false;  // discard an unfinished tuning
 };
 
 struct TuneProgress {

@@ -57,8 +57,13 @@ std::optional<std::vector<double>> parse_times(const std::string& line) {
   return times;
 }
 
-TimingProcess::TimingProcess(const TuneOptions& options, HangingWidths& hanging, std::size_t number, std::size_t unit)
-    : options_(options), hanging_(hanging), stem_(options.work + "/" + std::to_string(number)), unit_(unit) {}
+TimingProcess::TimingProcess(const TuneOptions& options, HangingWidths& hanging, MachineLimit& limit,
+                             std::size_t number, std::size_t unit)
+    : options_(options),
+      hanging_(hanging),
+      limit_(limit),
+      stem_(options.work + "/" + std::to_string(number)),
+      unit_(unit) {}
 
 TimingProcess::~TimingProcess() {
   child_.reset();
@@ -73,8 +78,7 @@ Status TimingProcess::compile(const kernels::Params& params) {
   Status status = write_job(stem_ + ".job", job);
   if (status && child_) child_->send(kNextJobPrefix + stem_ + ".job");
   if (status && !child_) status = start();
-  state_ = State::compiling;
-  deadline_ = std::chrono::steady_clock::now() + options_.timeout;
+  begin(State::compiling, 1);
   width_ = params.vector_width;
   prepared_.reset();
   ++variants_;
@@ -98,31 +102,38 @@ Status TimingProcess::start() {
 
 void TimingProcess::order(const TimingOrder& order, unsigned concurrent) {
   child_->send(to_line(order));
-  state_ = State::timing;
   prepared_ = order.shape;
-  deadline_ = std::chrono::steady_clock::now() + options_.timeout * concurrent;
+  begin(State::timing, concurrent);
+}
+
+void TimingProcess::begin(State state, unsigned limits) {
+  state_ = state;
+  began_ = std::chrono::steady_clock::now();
+  limits_ = limits;
 }
 
 bool TimingProcess::poll(std::vector<double>& times) {
   if (!busy()) return false;
   if (const std::optional<std::string> line = child_->receive()) return take_line(*line, times);
+  const MachineLimit::Seconds limit = limit_.now();
   Exit exit;
   if (const std::optional<Exit> ended = child_->ended()) {
     exit = *ended;
-  } else if (std::chrono::steady_clock::now() > deadline_) {
+  } else if (std::chrono::steady_clock::now() > began_ + limit * limits_) {
     exit.timed_out = true;
     late_ = state_ == State::timing;
   } else {
     return false;
   }
   if (exit.timed_out && state_ == State::compiling) hanging_.ended(0, width_, true);
-  return fail(exit.ok() ? "the worker exited without an answer" : describe(exit, command_, options_.timeout));
+  return fail(exit.ok() ? "the worker exited without an answer" : describe(exit, command_, limit));
 }
 
 bool TimingProcess::take_line(const std::string& line, std::vector<double>& times) {
   if (state_ == State::compiling) {
     if (line != kReadyLine) return fail("the worker answered '" + line + "' instead of 'ready'");
     hanging_.ended(0, width_, false);
+    limit_.compiled(std::chrono::steady_clock::now() - began_);
   } else {
     const std::optional<std::vector<double>> parsed = parse_times(line);
     if (!parsed) return fail("the worker's answer is not understood: '" + line.substr(0, 80) + "'");
@@ -141,6 +152,7 @@ bool TimingProcess::fail(const std::string& cause) {
 
 TimingProcesses::TimingProcesses(const TuneOptions& options)
     : options_(options),
+      limit_(options.timeout),
       variants_per_process_(options.devices.front().type == kernels::DeviceType::cpu ? 1 : kVariantsPerProcess) {}
 
 Result<std::unique_ptr<TimingProcess>> TimingProcesses::take(const kernels::Params& params, std::size_t unit,
@@ -148,7 +160,7 @@ Result<std::unique_ptr<TimingProcess>> TimingProcesses::take(const kernels::Para
   const auto found = std::find_if(idle_.begin(), idle_.end(), [&](const auto& p) { return p->unit() == unit; });
   std::unique_ptr<TimingProcess> process;
   if (found == idle_.end() || has_to_be_new) {
-    process = std::make_unique<TimingProcess>(options_, hanging_, started_++, unit);
+    process = std::make_unique<TimingProcess>(options_, hanging_, limit_, started_++, unit);
   } else {
     process = std::move(*found);
     idle_.erase(found);

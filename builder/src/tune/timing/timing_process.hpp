@@ -4,6 +4,7 @@
 #include <clbake/builder/process.hpp>
 #include <clbake/os/line_channel.hpp>
 #include "device/hanging_widths.hpp"
+#include "tune/timing/machine_limit.hpp"
 #include "tune/timing/timing_order.hpp"
 
 #include <clbake/builder/tune.hpp>
@@ -15,7 +16,8 @@ namespace clbake::builder::tune {
 // Compiles a variant, then is idle or at work on an order. The destructor kills it and removes its files.
 class TimingProcess {
  public:
-  TimingProcess(const TuneOptions& options, HangingWidths& hanging, std::size_t number, std::size_t unit);
+  TimingProcess(const TuneOptions& options, HangingWidths& hanging, MachineLimit& limit, std::size_t number,
+                std::size_t unit);
   TimingProcess(const TimingProcess&) = delete;
   TimingProcess& operator=(const TimingProcess&) = delete;
   ~TimingProcess();
@@ -23,7 +25,7 @@ class TimingProcess {
   // Starts to compile; the process is new or idle. Fails with io.
   Status compile(const kernels::Params& params);
 
-  // `concurrent`: how many processes work at the same time; each gets that many timeouts.
+  // `concurrent`: how many processes work at the same time; each gets that many limits.
   void order(const TimingOrder& order, unsigned concurrent);
 
   // Never waits. True when it has become idle (after an order, `times` holds what was measured: nothing where the
@@ -42,16 +44,19 @@ class TimingProcess {
 
  private:
   Status start();
+  void begin(State state, unsigned limits);
   bool fail(const std::string& cause);
   bool take_line(const std::string& line, std::vector<double>& times);
 
   const TuneOptions& options_;
   HangingWidths& hanging_;
+  MachineLimit& limit_;
   std::string stem_;  // of its files
   std::size_t unit_;
   process::Command command_;
   std::optional<os::LineChannel> child_;
-  std::chrono::steady_clock::time_point deadline_;
+  std::chrono::steady_clock::time_point began_;  // to compile or to time
+  unsigned limits_ = 1;                          // that it may take for that
   State state_ = State::idle;
   std::uint32_t width_ = 0;        // of the variant's vectors
   std::optional<Shape> prepared_;  // of the last order
@@ -78,6 +83,7 @@ class TimingProcesses {
  private:
   const TuneOptions& options_;
   HangingWidths hanging_;
+  MachineLimit limit_;
   unsigned variants_per_process_;
   std::size_t started_ = 0;
   std::vector<std::unique_ptr<TimingProcess>> idle_;
