@@ -134,7 +134,7 @@ BOOST_AUTO_TEST_CASE(WarpTileIsRight) {
   check(point("warp_tile-d-tt-64x128x16-4x16x8-v2-apad-bpad-buffers4-mapmma"));
 }
 
-BOOST_AUTO_TEST_CASE(PointsAreRightInEveryPrecision, *slow() * boost::unit_test::disabled()) {
+BOOST_AUTO_TEST_CASE(PointsAreRightInEveryPrecision, *slow()) {
   std::vector<std::string> names(std::begin(kPoints), std::end(kPoints));
   names.insert(names.end(), std::begin(kMorePoints), std::end(kMorePoints));
   for (const std::string& name : names) {
@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(PointsAreRightInEveryPrecision, *slow() * boost::unit_test:
 }
 
 // The default variants of the device type that this machine lacks: a CPU runs a GPU's kernels, slowly.
-BOOST_AUTO_TEST_CASE(DefaultVariantsOfTheOtherDeviceTypeAreRight, *slow() * boost::unit_test::disabled()) {
+BOOST_AUTO_TEST_CASE(DefaultVariantsOfTheOtherDeviceTypeAreRight, *slow()) {
   const bool cpu = devices()->front().type == kernels::DeviceType::cpu;
   for (const Precision precision : {Precision::single_precision, Precision::double_precision}) {
     for (const Params& p :
@@ -157,11 +157,11 @@ BOOST_AUTO_TEST_CASE(DefaultVariantsOfTheOtherDeviceTypeAreRight, *slow() * boos
   }
 }
 
-BOOST_AUTO_TEST_CASE(StripeIsRight, *slow() * boost::unit_test::disabled()) {
+BOOST_AUTO_TEST_CASE(StripeIsRight, *slow()) {
   for (const char* name : kStripes) check_with_every_transpose(point(name));
 }
 
-BOOST_AUTO_TEST_CASE(PresetsAreRight, *slow() * boost::unit_test::disabled()) {
+BOOST_AUTO_TEST_CASE(PresetsAreRight, *slow()) {
   for (const kernels::Preset& preset : kernels::presets()) {
     if (preset.params.family == kernels::Family::stripe) check_with_every_transpose(preset.params);
   }

@@ -268,7 +268,7 @@ BOOST_FIXTURE_TEST_CASE(ATrialWhoseContentWasCutMayCrash, Proofs, *boost::unit_t
 }
 #endif
 
-BOOST_FIXTURE_TEST_CASE(AProgramWithoutTrialsIsBakedAndNotProven, Proofs) {
+BOOST_FIXTURE_TEST_CASE(AProgramWithoutTrialsIsBakedAndNotProven, Proofs, *boost::unit_test::label("slow")) {
   const BuildReport report = required(bake(R"([{"name": "reverse", "work_group_sizes": [[16]], "trials": []},
                         {"name": "negate", "work_group_sizes": [[32]], "trials": []}])"));
   BOOST_TEST(report.baked == 1U);
@@ -278,7 +278,7 @@ BOOST_FIXTURE_TEST_CASE(AProgramWithoutTrialsIsBakedAndNotProven, Proofs) {
   BOOST_TEST(required(prove()).left == contents_of(options.output).entries.size());
 }
 
-BOOST_FIXTURE_TEST_CASE(ANewProofStillTellsWhichKernelsAreNotListed, Proofs) {
+BOOST_FIXTURE_TEST_CASE(ANewProofStillTellsWhichKernelsAreNotListed, Proofs, *boost::unit_test::label("slow")) {
   required(bake(R"([{"name": "negate", "work_group_sizes": [[32]], "trials": [{"global": [64], "arguments": [
                      {"buffer": "int", "count": 64}, {"buffer": "int", "count": 64}]}]}])"));
   const auto unlisted = [&] {

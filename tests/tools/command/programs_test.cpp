@@ -212,7 +212,7 @@ BOOST_AUTO_TEST_CASE(ABadManifestIsNamedWithItsField) {
   BOOST_TEST(!std::filesystem::exists(app.path("x")));
 }
 
-BOOST_AUTO_TEST_CASE(EachKindOfProgramIsBakedOrToldWhyNot) {
+BOOST_AUTO_TEST_CASE(EachKindOfProgramIsBakedOrToldWhyNot, *boost::unit_test::label("slow")) {
   baked_bundle();  // or skipped
   const Directory directory;
   std::filesystem::create_directory(directory.path("inc"));

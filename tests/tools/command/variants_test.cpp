@@ -57,7 +57,7 @@ BOOST_AUTO_TEST_CASE(AVariantThatTheDeviceCannotRunIsRefusedWithTheNumbers) {
   BOOST_TEST(directory.files().empty());
 }
 
-BOOST_AUTO_TEST_CASE(HalfIsMeasuredWithoutThePeersThatLackIt) {
+BOOST_AUTO_TEST_CASE(HalfIsMeasuredWithoutThePeersThatLackIt, *boost::unit_test::label("slow")) {
   baked_bundle();
   const Directory directory;
   const std::string file = directory.path("half.clbake");
