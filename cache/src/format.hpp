@@ -93,10 +93,11 @@ constexpr std::size_t kBytes = 128;
 // Section 11, of an index of slices: FORMAT.md, "Index of slices".
 namespace slices {
 constexpr std::size_t kReleaseAt = 0, kCountAt = 8, kProgramsAt = 12, kHeaderBytes = 16;
-constexpr std::size_t kDigestAt = 0, kBytesAt = 32, kTargetAt = 40, kKindsAt = 44, kFormsAt = 48, kReservedAt = 52;
+constexpr std::size_t kDigestAt = 0, kBytesAt = 32, kTargetAt = 40, kKindsAt = 44, kFormsAt = 48;
 constexpr std::size_t kSliceBytes = 56;
 constexpr std::size_t kProgramBytes = 16;
-constexpr std::uint32_t kKnownKinds = (1U << 19) - 1, kKnownForms = 7;
+constexpr std::uint32_t kKnownKinds = (1U << 19) - 1;
+constexpr unsigned kFormsOfKinds = 18;  // each of 3 bits
 }  // namespace slices
 
 constexpr std::uint32_t kTransA = 1, kTransB = 2;  // flags of variants, rules and cost models

@@ -41,7 +41,8 @@ BOOST_AUTO_TEST_CASE(AGoldenIndexNamesItsSlices) {
   BOOST_TEST(table->release == 7);
   BOOST_TEST(table->programs.size() == 2);
   BOOST_REQUIRE_EQUAL(table->slices.size(), 2);
-  BOOST_TEST(table->slices[0].forms == kNativeForm);
+  BOOST_TEST(table->forms(table->slices[0], 1) == 0U);
+  BOOST_TEST(table->forms(table->slices[0], 0) == (kSourceForm | kNativeForm));
   BOOST_TEST(table->slices[1].target == kNoTarget);
   for (const Slice& slice : table->slices) {
     const Result<Bundle> file = Bundle::open(folder + slice_name(slice.digest));

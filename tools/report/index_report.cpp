@@ -21,11 +21,15 @@ Json kinds_json(std::uint32_t kinds) {
   return names;
 }
 
-Json forms_json(std::uint32_t forms) {
+// As far as one of the slice's programs has them.
+Json forms_json(const cache::SliceTable& table, const cache::Slice& slice) {
+  std::uint32_t forms = 0;
+  for (std::uint32_t kind = 1; kind < cache::kOwnPrograms; kind <<= 1U) forms |= table.forms_of_kind(slice, kind);
+  for (std::size_t p = 0; p < table.programs.size(); ++p) forms |= table.forms(slice, p);
   Json names = Json::array();
   if ((forms & cache::kNativeForm) != 0) names.push_back("native");
   if ((forms & cache::kPortableForm) != 0) names.push_back("portable");
-  if (forms == 0) names.push_back("source");
+  if ((forms & cache::kBakedForms) == 0) names.push_back("source");
   return names;
 }
 
@@ -42,7 +46,7 @@ Json index_report(const Bundle& index, const std::string& file) {
                       {"target", any ? Json() : Json(slice.target)},
                       {"device", any ? "any" : builder::release::target_name(need(index.target(slice.target), file))},
                       {"kinds", kinds_json(slice.kinds)},
-                      {"forms", forms_json(slice.forms)},
+                      {"forms", forms_json(table, slice)},
                       {"bytes", slice.bytes}});
   }
   return {{"release", table.release},

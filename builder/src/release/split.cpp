@@ -21,14 +21,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The kinds that share a slice with the variant, as Slice::kinds has them.
-std::uint32_t slice_kinds(const cache::Variant& variant) {
-  if (!variant.is_program()) return 0xFU << (4 * (static_cast<std::uint32_t>(variant.precision) - 1));
+// The variant's kind, a bit of Slice::kinds.
+std::uint32_t kind_of(const cache::Variant& variant) {
+  if (!variant.is_program()) return 1U << index_of(variant.kind());
   for (const auto& [precision, kinds] : {std::pair(Precision::complex_single, cache::kComplexSingle),
                                          std::pair(Precision::complex_double, cache::kComplexDouble)}) {
     if (variant.name.rfind(std::string("clbake-") + name(precision) + "-", 0) == 0) return kinds;
   }
   return cache::kOwnPrograms;
+}
+
+// The kinds that share a slice with the variant.
+std::uint32_t group_of(const cache::Variant& variant) {
+  if (variant.is_program()) return kind_of(variant);
+  return 0xFU << (4 * (static_cast<std::uint32_t>(variant.precision) - 1));
 }
 
 cache::ProgramKey key_of(const cache::Variant& variant) {
@@ -81,7 +87,7 @@ cache::Contents cut_out(const cache::Contents& all, std::uint32_t target, const 
 class Slicer {
  public:
   explicit Slicer(const cache::Contents& all) {
-    for (const cache::Variant& variant : all.variants) groups_.push_back(slice_kinds(variant));
+    for (const cache::Variant& variant : all.variants) groups_.push_back(group_of(variant));
     std::vector<bool> has_target(all.variants.size());
     const auto add = [&](std::uint32_t target, std::uint32_t variant) -> Cut& {
       has_target[variant] = true;
@@ -110,16 +116,27 @@ class Slicer {
   std::map<std::pair<std::uint32_t, std::uint32_t>, Cut> cuts_;
 };
 
-// The kinds that a slice serves, and the forms of its programs.
+// The forms of each variant.
+std::vector<std::uint32_t> forms_of(const cache::Contents& contents) {
+  std::vector<std::uint32_t> forms(contents.variants.size(), cache::kSourceForm);
+  for (const cache::Entry& entry : contents.entries) {
+    const bool native = entry.form == cache::Form::native;
+    forms[entry.variant] |= native ? cache::kNativeForm : cache::kPortableForm;
+    if (native && entry.newer_driver) forms[entry.variant] |= cache::kNewerDriverForm;
+  }
+  return forms;
+}
+
+// The kinds that a slice serves, and their forms.
 cache::Slice describe(const cache::Contents& contents, std::uint32_t target) {
   cache::Slice slice;
   slice.target = target;
-  for (const cache::Variant& variant : contents.variants) {
-    slice.kinds |= variant.is_program() ? slice_kinds(variant) : 1U << index_of(variant.kind());
-  }
-  for (const cache::Entry& entry : contents.entries) {
-    slice.forms |= entry.form == cache::Form::native ? cache::kNativeForm : cache::kPortableForm;
-    if (entry.newer_driver) slice.forms |= cache::kNewerDriverForm;
+  const std::vector<std::uint32_t> forms = forms_of(contents);
+  for (std::size_t v = 0; v < forms.size(); ++v) {
+    const std::uint32_t kind = kind_of(contents.variants[v]);
+    slice.kinds |= kind;
+    if (kind == cache::kOwnPrograms) continue;
+    slice.forms |= std::uint64_t{forms[v] & cache::kBakedForms} << cache::forms_shift(kind);
   }
   return slice;
 }
@@ -132,16 +149,21 @@ class Table {
   void add(cache::Slice slice, const cache::Contents& contents) {
     if ((slice.kinds & cache::kOwnPrograms) != 0) {
       slice.set = static_cast<std::uint32_t>(programs_.size());
-      std::vector<std::size_t>& programs = programs_.emplace_back();
-      for (const cache::Variant& variant : contents.variants) programs.push_back(number_of(key_of(variant)));
+      auto& programs = programs_.emplace_back();
+      const std::vector<std::uint32_t> forms = forms_of(contents);
+      for (std::size_t v = 0; v < forms.size(); ++v) {
+        programs.emplace_back(number_of(key_of(contents.variants[v])), forms[v]);
+      }
     }
     table_.slices.push_back(slice);
   }
 
   const cache::SliceTable& finish() {
-    table_.sets.assign(programs_.size(), cache::Bytes((table_.programs.size() + 7) / 8));
+    table_.sets.assign(programs_.size(), cache::Bytes((table_.programs.size() + 1) / 2));
     for (std::size_t set = 0; set < programs_.size(); ++set) {
-      for (const std::size_t p : programs_[set]) table_.sets[set][p / 8] |= static_cast<std::uint8_t>(1U << (p % 8));
+      for (const auto& [p, forms] : programs_[set]) {
+        table_.sets[set][p / 2] |= static_cast<std::uint8_t>(forms << (4 * (p % 2)));
+      }
     }
     return table_;
   }
@@ -155,7 +177,7 @@ class Table {
 
   cache::SliceTable table_;
   std::map<cache::ProgramKey, std::size_t> numbers_;
-  std::vector<std::vector<std::size_t>> programs_;  // by set
+  std::vector<std::vector<std::pair<std::size_t, std::uint32_t>>> programs_;  // by set: numbers and forms
 };
 
 // Writes the slice unless it is there, and whole.

@@ -24,7 +24,7 @@ void append(Bytes& to, const Slice& slice) {
   store64(p + field::kBytesAt, slice.bytes);
   store32(p + field::kTargetAt, slice.target);
   store32(p + field::kKindsAt, slice.kinds);
-  store32(p + field::kFormsAt, slice.forms);
+  store64(p + field::kFormsAt, slice.forms);
 }
 
 // The section; `table` has the targets of the file. Sorts slices and programs.
@@ -49,9 +49,9 @@ Bytes encode_table(SliceTable table) {
   for (const Slice& slice : table.slices) {
     if ((slice.kinds & kOwnPrograms) == 0) continue;
     const std::size_t set = section.size();
-    section.resize(set + (order.size() + 7) / 8);
+    section.resize(set + (order.size() + 1) / 2);
     for (std::size_t i = 0; i < order.size(); ++i) {
-      if (table.has(slice, order[i])) section[set + i / 8] |= static_cast<std::uint8_t>(1U << (i % 8));
+      section[set + i / 2] |= static_cast<std::uint8_t>(table.forms(slice, order[i]) << (4 * (i % 2)));
     }
   }
   return section;

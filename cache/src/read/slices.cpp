@@ -18,7 +18,15 @@ namespace {
 namespace field = format::slices;
 using format::SectionType;
 
+constexpr const char* kNoForm = "a form that a program cannot have";
+
 Status against_rules(const char* why) { return {Code::malformed, std::string("slices: ") + why}; }
+
+// A form of nothing, or of no device, or for newer drivers without machine code, is none.
+bool possible(std::uint32_t forms, bool is_there, bool has_target) {
+  const bool newer_driver = (forms & kNewerDriverForm) != 0, native = (forms & kNativeForm) != 0;
+  return (forms == 0 || is_there) && ((forms & kBakedForms) == 0 || has_target) && (native || !newer_driver);
+}
 
 Result<Slice> read_slice(const std::uint8_t* p, std::uint32_t target_count) {
   Slice slice;
@@ -26,14 +34,28 @@ Result<Slice> read_slice(const std::uint8_t* p, std::uint32_t target_count) {
   slice.bytes = load64(p + field::kBytesAt);
   slice.target = load32(p + field::kTargetAt);
   slice.kinds = load32(p + field::kKindsAt);
-  slice.forms = load32(p + field::kFormsAt);
-  if ((slice.kinds & ~field::kKnownKinds) != 0 || (slice.forms & ~field::kKnownForms) != 0 ||
-      load32(p + field::kReservedAt) != 0) {
+  slice.forms = load64(p + field::kFormsAt);
+  if ((slice.kinds & ~field::kKnownKinds) != 0 || slice.forms >> (3 * field::kFormsOfKinds) != 0) {
     return {Code::unsupported_version, "slices: a kind or a form that this reader does not know"};
   }
   if (slice.kinds == 0 || slice.bytes == 0) return against_rules("one of no bytes, or that serves nothing");
   if (slice.target >= target_count && slice.target != kNoTarget) return against_rules("a target that does not exist");
+  for (unsigned kind = 0; kind < field::kFormsOfKinds; ++kind) {
+    const auto forms = static_cast<std::uint32_t>(slice.forms >> (3 * kind)) & kBakedForms;
+    if (!possible(forms, (slice.kinds >> kind & 1) != 0, slice.target != kNoTarget)) return against_rules(kNoForm);
+  }
   return slice;
+}
+
+// The forms of the programs of one slice.
+Status check_set(const SliceTable& table, const Slice& slice) {
+  const std::size_t count = table.programs.size();
+  for (std::size_t p = 0; p < 2 * table.sets[slice.set].size(); ++p) {
+    const std::uint32_t forms = table.forms(slice, p);
+    if (p >= count && forms != 0) return against_rules("a program that does not exist");
+    if (!possible(forms, (forms & kSourceForm) != 0, slice.target != kNoTarget)) return against_rules(kNoForm);
+  }
+  return {};
 }
 
 // Slices ascend by target, then kinds; those of a target are neighbours.
@@ -72,12 +94,13 @@ Result<SliceTable> read_table(ByteView section, std::uint32_t target_count) {
     table.programs.push_back({load64(p), load64(p + 8)});
     if (i > 0 && !(table.programs[i - 1] < table.programs[i])) return against_rules("programs out of order");
   }
-  const std::uint64_t set_bytes = (programs + 7) / 8;
+  const std::uint64_t set_bytes = (programs + 1) / 2;
   if (section.size - records != sets * set_bytes) return against_rules("the size is not that of their programs");
-  for (std::uint32_t set = 0; set < sets; ++set, p += set_bytes) {
+  for (const Slice& slice : table.slices) {
+    if ((slice.kinds & kOwnPrograms) == 0) continue;
     table.sets.emplace_back(p, p + set_bytes);
-    if (programs % 8 != 0 && p[set_bytes - 1] >> (programs % 8) != 0)
-      return against_rules("a program that does not exist");
+    if (Status status = check_set(table, slice); !status) return status;
+    p += set_bytes;
   }
   return table;
 }

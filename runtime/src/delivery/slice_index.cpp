@@ -25,9 +25,9 @@ using cache::slice_name;
 
 // Part of a question: a kind of problem, or a program.
 struct Item {
-  std::uint32_t kind = 0;              // a bit of Slice::kinds
-  std::optional<std::size_t> program;  // with kOwnPrograms: an index into the index' programs
-  std::string name;                    // for people
+  std::uint32_t kind = 0;             // a bit of Slice::kinds
+  std::vector<std::size_t> programs;  // with kOwnPrograms: indices of the index' programs, any of which will do
+  std::string name;                   // for people
 };
 
 // A slice's worth for a device: less is better.
@@ -59,14 +59,15 @@ Fit fit_of(const Target& target, const SliceQuery& query, bool exact) {
   return fit;
 }
 
-// Nothing when the slice does not serve the device. `fit`: null for a slice without a target.
-std::optional<Worth> worth_of(const Slice& slice, const Fit* fit) {
+// For a device and a program of these forms; nothing when it does not serve. `fit`: null for a slice without a target.
+std::optional<Worth> worth_of(std::uint32_t forms, const Fit* fit) {
+  if (forms == 0) return std::nullopt;
   if (!fit) return Worth{Origin::source, 2, {}};
-  const bool native = (slice.forms & cache::kNativeForm) != 0;
+  const bool native = (forms & cache::kNativeForm) != 0;
   if (fit->exact && native) return Worth{Origin::native, 0, {}};
   if (fit->same_driver && native) return Worth{Origin::native, 1, fit->driver};
-  if (fit->newer_driver && (slice.forms & cache::kNewerDriverForm) != 0) return Worth{Origin::native, 2, fit->driver};
-  if (fit->portable && (slice.forms & cache::kPortableForm) != 0) {
+  if (fit->newer_driver && (forms & cache::kNewerDriverForm) != 0) return Worth{Origin::native, 2, fit->driver};
+  if (fit->portable && (forms & cache::kPortableForm) != 0) {
     return Worth{Origin::portable, fit->exact ? 0 : 1, fit->driver};
   }
   if (fit->exact) return Worth{Origin::source, 0, {}};
@@ -99,15 +100,25 @@ void add_items(const Problem& problem, std::vector<Item>& items) {
   items.push_back({is_single ? cache::kComplexSingle : cache::kComplexDouble, {}, name(row.precision)});
 }
 
-bool serves_item(const cache::SliceTable& table, const Slice& slice, const Item& item) {
-  if ((slice.kinds & item.kind) == 0) return false;
-  if (slice.target == cache::kNoTarget && item.kind < cache::kComplexSingle) return false;  // no profile names them
-  return item.kind != cache::kOwnPrograms || (item.program && table.has(slice, *item.program));
+// 0 when the slice does not serve the item.
+std::uint32_t forms_of(const cache::SliceTable& table, const Slice& slice, const Item& item) {
+  std::uint32_t forms = 0;
+  for (const std::size_t program : item.programs) forms |= table.forms(slice, program);
+  if (item.kind == cache::kOwnPrograms) return forms;
+  if (slice.target == cache::kNoTarget && item.kind < cache::kComplexSingle) return 0;  // no profile names them
+  return table.forms_of_kind(slice, item.kind);
+}
+
+std::vector<NeededSlice>::iterator find(const std::string& name, std::vector<NeededSlice>& in) {
+  return std::find_if(in.begin(), in.end(), [&](const NeededSlice& slice) { return slice.name == name; });
 }
 
 void add_once(const NeededSlice& slice, std::vector<NeededSlice>& to) {
-  const auto same = [&](const NeededSlice& other) { return other.name == slice.name; };
-  if (std::none_of(to.begin(), to.end(), same)) to.push_back(slice);
+  const auto known = find(slice.name, to);
+  if (known == to.end())
+    to.push_back(slice);
+  else
+    known->origin = std::max(known->origin, slice.origin);
 }
 
 }  // namespace
@@ -117,15 +128,15 @@ struct SliceIndex::State {
   cache::SliceTable table;
   std::shared_ptr<const Trust> trust;
 
-  std::optional<std::size_t> program(const std::string& name) const {
+  std::vector<std::size_t> programs(const std::string& name) const {
     const std::optional<std::uint64_t> content = content_in(name);
     const std::uint64_t hash = cache::xxh64(reinterpret_cast<const std::uint8_t*>(name.data()), name.size(), 0);
-    const auto is_it = [&](const cache::ProgramKey& key) {
-      return content ? key.content == *content : key.name == hash;
-    };
-    const auto found = std::find_if(table.programs.begin(), table.programs.end(), is_it);
-    if (found == table.programs.end()) return std::nullopt;
-    return static_cast<std::size_t>(found - table.programs.begin());
+    std::vector<std::size_t> found;  // two names may have one content
+    for (std::size_t p = 0; p < table.programs.size(); ++p) {
+      const cache::ProgramKey& key = table.programs[p];
+      if (content ? key.content == *content : key.name == hash) found.push_back(p);
+    }
+    return found;
   }
 
   Result<std::vector<Item>> items(const SliceQuery& query) const {
@@ -135,7 +146,7 @@ struct SliceIndex::State {
       if (!possible) return possible;
       add_items(problem, items);
     }
-    for (const std::string& name : query.programs) items.push_back({cache::kOwnPrograms, program(name), name});
+    for (const std::string& name : query.programs) items.push_back({cache::kOwnPrograms, programs(name), name});
     return items;
   }
 
@@ -198,9 +209,8 @@ Result<NeededSlices> SliceIndex::needed(const SliceQuery& query) const {
     for (const Item& item : *items) {
       std::vector<std::pair<Worth, const Slice*>> serving;
       for (const Slice& slice : table.slices) {
-        if (!serves_item(table, slice, item)) continue;
-        std::optional<Worth> worth =
-            worth_of(slice, slice.target == cache::kNoTarget ? nullptr : &fit_of_target[slice.target]);
+        const Fit* const fit = slice.target == cache::kNoTarget ? nullptr : &fit_of_target[slice.target];
+        std::optional<Worth> worth = worth_of(forms_of(table, slice, item), fit);
         if (worth) serving.emplace_back(std::move(*worth), &slice);
       }
       const auto better = [](const auto& a, const auto& b) { return a.first < b.first; };
@@ -213,6 +223,11 @@ Result<NeededSlices> SliceIndex::needed(const SliceQuery& query) const {
                                       [&](const auto& of) { return of.first.origin != serving.front().first.origin; });
       if (other != serving.end()) add_once(shown(*other), needed.instead);
     }
+    std::vector<NeededSlice>& instead = needed.instead;
+    const auto is_fetched = [&](const NeededSlice& slice) {
+      return find(slice.name, needed.slices) != needed.slices.end();
+    };
+    instead.erase(std::remove_if(instead.begin(), instead.end(), is_fetched), instead.end());
     return needed;
   });
 }

@@ -23,7 +23,7 @@ Slice slice(std::uint8_t digest, std::uint32_t target, std::uint32_t kinds, std:
   made.bytes = 1000U + digest;
   made.target = target;
   made.kinds = kinds;
-  made.forms = target == kNoTarget ? 0 : kNativeForm;
+  if (target != kNoTarget && kinds != kOwnPrograms) made.forms = kNativeForm;  // of its first kind
   made.set = set;
   return made;
 }
@@ -37,7 +37,7 @@ SliceTable table() {
   all.slices = {slice(1, 0, 0xF), slice(2, 1, 0xF), slice(3, 2, 0xF), slice(4, 1, kOwnPrograms, 0),
                 slice(5, kNoTarget, kOwnPrograms, 1)};
   for (std::uint64_t i = 0; i < 9; ++i) all.programs.push_back({100 - i, i});
-  all.sets = {{0x04, 0x00}, {0xFF, 0x01}};
+  all.sets = {{0x00, 0x0B, 0x00, 0x00, 0x00}, {0x88, 0x88, 0x88, 0x88, 0x08}};
   return all;
 }
 
@@ -49,9 +49,11 @@ std::string text_of(const Bundle& index) {
   std::vector<std::string> lines;
   for (const Slice& s : read.slices) {
     std::string line = std::to_string(s.digest[31]) + " " + std::to_string(s.bytes) + " " + std::to_string(s.kinds);
+    line += ":" + std::to_string(s.forms);
     line += " " + (s.target == kNoTarget ? "any" : index.target(s.target)->driver_version);
     for (std::size_t p = 0; p < read.programs.size(); ++p) {
-      if (read.has(s, p)) line += " " + std::to_string(read.programs[p].content);
+      const std::uint32_t forms = read.forms(s, p);
+      if (forms != 0) line += " " + std::to_string(read.programs[p].content) + ":" + std::to_string(forms);
     }
     lines.push_back(line + "\n");
   }
@@ -73,12 +75,30 @@ BOOST_AUTO_TEST_CASE(AnIndexNamesWhatItWasGiven) {
   BOOST_TEST(index.has_digests());
   BOOST_TEST(index.entry_count() == 0U);
   std::string expected = "release 7\n";
-  expected += "1 1001 15 " + targets()[0].driver_version + "\n2 1002 15 " + targets()[1].driver_version + "\n";
-  expected += "3 1003 15 " + targets()[2].driver_version + "\n4 1004 262144 " + targets()[1].driver_version + " 2\n";
-  expected += "5 1005 262144 any 8 7 6 5 4 3 2 1 0\n";
+  expected += "1 1001 15:1 " + targets()[0].driver_version + "\n2 1002 15:1 " + targets()[1].driver_version + "\n";
+  expected +=
+      "3 1003 15:1 " + targets()[2].driver_version + "\n4 1004 262144:0 " + targets()[1].driver_version + " 2:11\n";
+  expected += "5 1005 262144:0 any 8:8 7:8 6:8 5:8 4:8 3:8 2:8 1:8 0:8\n";
   BOOST_TEST(text_of(index) == expected);
   BOOST_TEST(!open_bytes(small_bundle())->is_index());
   BOOST_TEST(outcome(open_bytes(small_bundle())->slices()) == "not a bundle");
+}
+
+// A hundred drivers, each with a slice of products and one of a hundred programs.
+BOOST_AUTO_TEST_CASE(AnIndexOfTenThousandEntriesIsSmall) {
+  std::vector<Target> drivers(100, targets()[0]);
+  SliceTable all;
+  for (std::uint32_t t = 0; t < 100; ++t) {
+    drivers[t].driver_version = "535." + std::to_string(t);
+    const auto digest = static_cast<std::uint8_t>(t);
+    all.slices.push_back(slice(digest, t, 0xFFFF));
+    all.slices.push_back(slice(digest, t, kOwnPrograms, t));
+    all.programs.push_back({t, t});
+  }
+  all.sets.assign(100, Bytes(50, 0x99));
+  const Result<Bytes> bytes = pack_index(drivers, all);
+  BOOST_TEST(bytes.status().message() == "");
+  BOOST_TEST(bytes->size() <= 64U * 1024);
 }
 
 BOOST_AUTO_TEST_CASE(EqualTablesGiveEqualBytesInAnyOrder) {
@@ -118,7 +138,11 @@ BOOST_AUTO_TEST_CASE(TablesAgainstTheRulesAreNotWritten) {
       {"serves nothing", [](SliceTable& t) { t.slices[0].kinds = 0; }},
       {"no bytes", [](SliceTable& t) { t.slices[0].bytes = 0; }},
       {"does not know", [](SliceTable& t) { t.slices[0].kinds = 1U << 20; }},
-      {"does not know", [](SliceTable& t) { t.slices[0].forms = 8; }},
+      {"does not know", [](SliceTable& t) { t.slices[0].forms = std::uint64_t{1} << 54; }},
+      {"cannot have", [](SliceTable& t) { t.slices[0].forms = kNewerDriverForm; }},  // without native
+      {"cannot have", [](SliceTable& t) { t.slices[0].forms |= std::uint64_t{1} << forms_shift(16); }},  // not served
+      {"cannot have", [](SliceTable& t) { t.sets[0][0] = kNativeForm; }},     // of no program
+      {"cannot have", [](SliceTable& t) { t.sets[1][0] |= kPortableForm; }},  // without a target
       {"programs out of order", [](SliceTable& t) { t.programs[1] = t.programs[0]; }}};
   for (const auto& [why, change] : cases) {
     SliceTable wrong = table();
@@ -134,11 +158,12 @@ BOOST_AUTO_TEST_CASE(ForgedIndexesAreRefused) {
   const std::tuple<const char*, const char*, std::function<void(std::uint8_t*)>> cases[] = {
       {"malformed", "end inside", [](auto* p) { store32(p + field::kCountAt, 0xFFFFFFFF); }},
       {"malformed", "size", [](auto* p) { store32(p + field::kProgramsAt, 8); }},
+      {"malformed", "end inside", [](auto* p) { store32(p + field::kProgramsAt, 0xFFFFFFFF); }},
       {"malformed", "order", [](auto* p) { store32(p + 16 + field::kTargetAt, 2); }},
       {"malformed", "target", [](auto* p) { store32(p + 16 + 4 * field::kSliceBytes + field::kTargetAt, 3); }},
-      {"unsupported version", "know", [](auto* p) { store32(p + 16 + field::kReservedAt, 1); }},
+      {"unsupported version", "know", [](auto* p) { store64(p + 16 + field::kFormsAt, ~std::uint64_t{0}); }},
       {"malformed", "order", [=](auto* p) { store64(p + programs, 1000); }},
-      {"malformed", "program", [=](auto* p) { p[programs + 9 * field::kProgramBytes + 1] |= 0x80; }}};
+      {"malformed", "program", [=](auto* p) { p[programs + 9 * field::kProgramBytes + 4] |= 0x80; }}};
   for (const auto& [code, why, change] : cases) {
     Forge forge(written());
     change(section(forge));

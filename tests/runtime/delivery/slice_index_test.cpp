@@ -186,6 +186,46 @@ BOOST_AUTO_TEST_CASE(TheBestSliceIsNeededAndTheNextBestIsNamed) {
   BOOST_TEST(needed(cpu).unserved.front() == "single nn");  // there are no defaults for CPUs
 }
 
+// A program, or a kind, is not native because its neighbours in the slice are.
+BOOST_AUTO_TEST_CASE(EachProgramAndKindHasItsOwnForms) {
+  cache::Contents contents = nvidia();
+  cache::Variant other = contents.variants[1], transposed = contents.variants[0];
+  other.name = "other";
+  other.content.fill(0xCD);
+  transposed.name = "transposed";
+  transposed.trans_b = true;
+  contents.variants.push_back(other);
+  contents.variants.push_back(transposed);
+  cache::Rule rule;
+  rule.trans_b = true;
+  rule.variant = 3;
+  for (cache::Profile& profile : contents.profiles) profile.defaults.push_back(rule);
+  // On driver 2.0 these are PTX; "other" is machine code of driver 1.0, too.
+  contents.entries.push_back(entry(1, 2, cache::Form::portable));
+  contents.entries.push_back(entry(1, 3, cache::Form::portable));
+  contents.entries.push_back(entry(0, 2, cache::Form::native, true));
+  const Store store(contents);
+  const SliceIndex index = opened_index(store);
+  const auto needed = [&](const std::string& driver, bool newer_driver, const std::vector<std::string>& programs,
+                          bool with_problem) {
+    SliceQuery asked = query(gpu("NVIDIA H200", driver), programs);
+    asked.newer_driver = newer_driver;
+    asked.problems.clear();
+    if (with_problem) asked.problems = {make_problem({Precision::single_precision, false, true}, 8, 8, 8)};
+    const NeededSlices got = required(index.needed(asked));
+    std::string targets;
+    for (const NeededSlice& slice : got.slices) targets += " " + target_of(store, slice.name);
+    return text_of(got.slices) + targets + ", instead " + text_of(got.instead);
+  };
+  BOOST_TEST(needed("2.0", false, {"mine"}, false) == "native 1, instead source");
+  BOOST_TEST(needed("2.0", false, {"other"}, false) == "portable 1, instead source");
+  BOOST_TEST(needed("2.0", false, {"mine", "other"}, false) == "portable 1, instead source");  // the last of both
+  BOOST_TEST(needed("2.0", false, {}, true) == "portable 1, instead source");
+  BOOST_TEST(needed("2.0", true, {"other"}, false) == "native 0, instead portable");
+  BOOST_TEST(needed("2.0", true, {"mine", "other"}, false) == "native native 1 0, instead source");
+  BOOST_TEST(needed("1.0", false, {"mine"}, false) == "source any, instead ");  // "other" alone is there
+}
+
 // Machine code for a CPU that has less serves; that for one that has more does not.
 BOOST_AUTO_TEST_CASE(ACpuNeedsTheSliceThatAsksForNoFeatureOfOthers) {
   cache::Contents contents = nvidia();
@@ -221,6 +261,17 @@ BOOST_AUTO_TEST_CASE(ProgramsAreFoundByNameAndByContent) {
     SliceQuery asked = query(gpu("NVIDIA H200", "2.0"), {name});
     asked.problems.clear();
     BOOST_TEST(text_of(required(index.needed(asked)).slices) == "native", name);
+  }
+  // Another name for it, on the other driver alone.
+  cache::Contents two_names = nvidia();
+  two_names.variants.push_back(two_names.variants[1]);
+  two_names.variants[2].name = "a name of its own";
+  two_names.entries.push_back(entry(0, 2, cache::Form::native));
+  const Store both(two_names);
+  for (const char* driver : {"1.0", "2.0"}) {
+    SliceQuery asked = query(gpu("NVIDIA H200", driver), {content});
+    asked.problems.clear();
+    BOOST_TEST(text_of(required(opened_index(both).needed(asked)).slices) == "native", driver);
   }
   content.back() = 'x';
   content[8] = '0';

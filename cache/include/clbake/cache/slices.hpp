@@ -15,10 +15,15 @@ constexpr std::uint32_t kComplexDouble = 1U << 17;  // beside those of single an
 constexpr std::uint32_t kOwnPrograms = 1U << 18;    // the application's own programs
 constexpr std::uint32_t kNoTarget = UINT32_MAX;     // of a slice that holds sources for every device
 
-// Bits of Slice::forms. None of them: sources alone.
+// How a slice has a program. None of them: it is not there.
 constexpr std::uint32_t kNativeForm = 1;
 constexpr std::uint32_t kPortableForm = 2;
 constexpr std::uint32_t kNewerDriverForm = 4;  // native, and newer drivers load it, too
+constexpr std::uint32_t kSourceForm = 8;       // of every program that is there
+constexpr std::uint32_t kBakedForms = 7;       // those above, without the source
+
+// The place in Slice::forms of a kind's baked forms.
+constexpr unsigned forms_shift(std::uint32_t kind) { return kind <= 1 ? 0 : 3 + forms_shift(kind >> 1U); }
 
 // A bundle for one target and some kinds of problems, or for programs.
 struct Slice {
@@ -26,7 +31,7 @@ struct Slice {
   std::uint64_t bytes = 0;   // of the whole slice
   std::uint32_t target = 0;  // an index into the targets, or kNoTarget
   std::uint32_t kinds = 0;   // that it serves; no two slices of a target share one
-  std::uint32_t forms = 0;   // of its programs
+  std::uint64_t forms = 0;   // baked ones that a program of a kind has at least; forms_shift. Not of kOwnPrograms
   std::uint32_t set = 0;     // with kOwnPrograms: the number of its set of programs; else 0
 };
 
@@ -48,10 +53,17 @@ struct SliceTable {
   std::uint64_t release = 0;  // the number of the release
   std::vector<Slice> slices;
   std::vector<ProgramKey> programs;
-  std::vector<Bytes> sets;  // by Slice::set: bit p % 8 of byte p / 8 says whether the slice holds program p
+  std::vector<Bytes> sets;  // by Slice::set: the forms of program p are bits 4 * (p % 2) to + 3 of byte p / 2
 
-  bool has(const Slice& slice, std::size_t program) const {
-    return (slice.kinds & kOwnPrograms) != 0 && (sets[slice.set][program / 8] >> (program % 8) & 1) != 0;
+  // Of a program; 0 when the slice does not have it.
+  std::uint32_t forms(const Slice& slice, std::size_t program) const {
+    return (slice.kinds & kOwnPrograms) != 0 ? sets[slice.set][program / 2] >> (4 * (program % 2)) & 0xFU : 0;
+  }
+
+  // Of all programs of a kind, a bit of Slice::kinds: as far as one has it. 0 when the slice does not serve the kind.
+  static std::uint32_t forms_of_kind(const Slice& slice, std::uint32_t kind) {
+    const std::uint32_t baked = static_cast<std::uint32_t>(slice.forms >> forms_shift(kind)) & kBakedForms;
+    return (slice.kinds & kind) != 0 ? kSourceForm | baked : 0;
   }
 };
 

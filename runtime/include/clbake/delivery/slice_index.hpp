@@ -27,10 +27,10 @@ struct IndexOptions {
 struct NeededSlice {
   std::string name;                // of its file: 64 hexadecimal digits, its digest, and ".clbake"
   std::uint64_t bytes = 0;         // of the whole file
-  Origin origin = Origin::native;  // of the programs that it has for the device: native, portable or source
+  Origin origin = Origin::native;  // of what it has for the question, the last where several: native, portable, source
 };
 
-// An answer about one device. Each slice is listed once.
+// An answer about one device. Each slice is listed once, in one of the lists.
 struct NeededSlices {
   std::vector<NeededSlice> slices;    // to fetch: they serve best
   std::vector<NeededSlice> instead;   // what would serve without them, portable or compiled from source
