@@ -7,6 +7,7 @@
 #include <clbake/cache/xxh64.hpp>
 #include <clbake/os/paths.hpp>
 #include "profile/kind_choice.hpp"
+#include "release/store_files.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -181,14 +182,15 @@ class Table {
 };
 
 // Writes the slice unless it is there, and whole.
-Status keep(const std::string& path, const cache::Slice& slice, cache::ByteView bytes, SplitReport& report) {
+Status keep(const std::string& store, const cache::Slice& slice, cache::ByteView bytes, SplitReport& report) {
+  const std::string name = cache::slice_name(slice.digest);
   ++report.slices;
   report.bytes += slice.bytes;
-  const Result<Bundle> present = Bundle::open(path);
+  const Result<Bundle> present = Bundle::open(store + "/" + name);
   if (present && present->of_digest(slice.digest)) return {};
   ++report.written;
   report.written_bytes += slice.bytes;
-  return cache::write_file(path, bytes);
+  return write_to_store(store, name, bytes);
 }
 
 }  // namespace
@@ -197,6 +199,7 @@ Result<SplitReport> split(const cache::Contents& contents, const std::string& st
   std::error_code error;
   fs::create_directories(os::native(store), error);
   if (error) return {Code::io, store + ": cannot be made: " + error.message()};
+  remove_leftovers(store);
   SplitReport report;
   Table table(options.release);
   std::map<std::uint32_t, std::uint64_t> bytes_of;  // by target
@@ -211,8 +214,7 @@ Result<SplitReport> split(const cache::Contents& contents, const std::string& st
     cache::Slice slice = describe(part, key.first);
     slice.digest = cache::blake2b_256({bytes->data(), bytes->size()});
     slice.bytes = bytes->size();
-    const Status kept =
-        keep(store + "/" + cache::slice_name(slice.digest), slice, {bytes->data(), bytes->size()}, report);
+    const Status kept = keep(store, slice, {bytes->data(), bytes->size()}, report);
     if (!kept) return kept;
     table.add(slice, part);
     if (key.first != cache::kNoTarget) bytes_of[key.first] += slice.bytes;
@@ -224,7 +226,7 @@ Result<SplitReport> split(const cache::Contents& contents, const std::string& st
   }
   if (!index) return index.status();
   report.index_bytes = index->size();
-  const Status written = cache::write_file(store + "/" + options.index, {index->data(), index->size()});
+  const Status written = write_to_store(store, options.index, {index->data(), index->size()});
   if (!written) return written;
   return report;
 }

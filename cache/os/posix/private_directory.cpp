@@ -16,9 +16,10 @@ Status directory_failure(const char* step, int error) {
   return {error == ENOENT ? Code::not_found : Code::io, std::string(step) + ": " + std::strerror(error)};
 }
 
-// A slash at the end would make the system follow a symbolic link.
-std::string without_trailing_slashes(std::string path) {
-  while (path.size() > 1 && path.back() == '/') path.pop_back();
+// A slash or "/." at the end would make the system follow a symbolic link.
+std::string without_end(std::string path) {
+  const auto is_part = [&](std::size_t i) { return path[i] == '/' || (path[i] == '.' && path[i - 1] == '/'); };
+  while (path.size() > 1 && is_part(path.size() - 1)) path.pop_back();
   return path;
 }
 
@@ -87,7 +88,7 @@ Result<uid_t> user_named(const std::string& name) {
 }  // namespace posix
 
 Result<PrivateDirectory> PrivateDirectory::open(const std::string& given, bool create) {
-  std::string path = posix::without_trailing_slashes(given);
+  std::string path = posix::without_end(given);
   const Status made = create ? posix::make_with_parents(path) : Status();
   if (!made) return made.within(path);
   Result<posix::Opened> opened = posix::open_and_check(path, {::geteuid()}, create);
@@ -96,7 +97,7 @@ Result<PrivateDirectory> PrivateDirectory::open(const std::string& given, bool c
 }
 
 Result<PrivateDirectory> PrivateDirectory::open_shared(const std::string& given, const std::string& owner) {
-  std::string path = posix::without_trailing_slashes(given);
+  std::string path = posix::without_end(given);
   const Result<uid_t> user = posix::user_named(owner);
   if (!user) return user.status().within(path);
   Result<posix::Opened> opened =

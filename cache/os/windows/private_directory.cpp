@@ -57,8 +57,11 @@ Result<Handle> open_directory(const std::wstring& path, bool create) {
   return directory;
 }
 
-std::string without_trailing_slashes(std::string path) {
-  while (path.size() > 1 && (path.back() == '/' || path.back() == '\\')) path.pop_back();
+// A slash or "/." at the end would make the system follow a link.
+std::string without_end(std::string path) {
+  const auto is_slash = [&](std::size_t i) { return path[i] == '/' || path[i] == '\\'; };
+  const auto is_part = [&](std::size_t i) { return is_slash(i) || (path[i] == '.' && is_slash(i - 1)); };
+  while (path.size() > 1 && is_part(path.size() - 1)) path.pop_back();
   return path;
 }
 
@@ -66,7 +69,7 @@ std::string without_trailing_slashes(std::string path) {
 }  // namespace windows
 
 Result<PrivateDirectory> PrivateDirectory::open(const std::string& given, bool create) {
-  std::string path = windows::without_trailing_slashes(given);
+  std::string path = windows::without_end(given);
   const Result<std::wstring> name = windows::wide_path(path);
   if (!name) return name.status().within(path);
   const Status made = create ? windows::make_with_parents(*name) : Status();
@@ -78,7 +81,7 @@ Result<PrivateDirectory> PrivateDirectory::open(const std::string& given, bool c
 }
 
 Result<PrivateDirectory> PrivateDirectory::open_shared(const std::string& given, const std::string& owner) {
-  std::string path = windows::without_trailing_slashes(given);
+  std::string path = windows::without_end(given);
   const Result<std::wstring> name = windows::wide_path(path);
   if (!name) return name.status().within(path);
   const Result<std::string> sid = windows::sid_of_user(owner);

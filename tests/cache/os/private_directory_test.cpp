@@ -87,8 +87,13 @@ BOOST_AUTO_TEST_CASE(ALinkIsRefused) {
   std::error_code error;
   std::filesystem::create_directory_symlink(native(scene.path), native(scene.room.path("link")), error);
   if (error) return;  // Windows lets only some users make links
-  const Status status = PrivateDirectory::open(scene.room.path("link"), false).status();
-  BOOST_TEST(status.message() == scene.room.path("link") + ": is a symbolic link: not used as an overlay");
+  for (const char* end : {"", "/", "//", "/.", "/./", "/.//./."}) {
+    const std::string expected = scene.room.path("link") + ": is a symbolic link: not used as an overlay";
+    BOOST_TEST(PrivateDirectory::open(scene.room.path("link") + end, false).status().message() == expected, end);
+    BOOST_TEST(PrivateDirectory::open(scene.room.path("link") + end, true).status().message() == expected, end);
+    BOOST_TEST(PrivateDirectory::open_shared(scene.room.path("link") + end, "").status().message() == expected, end);
+    BOOST_TEST(PrivateDirectory::open(scene.path + end, true).status().message() == "", end);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(NamesThatLeadElsewhereAreNotPlain) {

@@ -66,7 +66,7 @@ inline void check_refused(const OverlayOptions& options, const std::string& code
   const Result<Overlay> overlay = Overlay::open(options);
   BOOST_TEST(outcome(overlay.status()) == code);
   const std::string& message = overlay.status().message();
-  BOOST_TEST(message.find(options.directory.substr(0, options.directory.find_last_not_of('/') + 1)) == 0U, message);
+  BOOST_TEST(message.find(options.directory.substr(0, options.directory.find_last_not_of("/.") + 1)) == 0U, message);
   BOOST_TEST(message.find(cause) != std::string::npos, message);
 }
 

@@ -72,9 +72,11 @@ BOOST_AUTO_TEST_CASE(SymbolicLinksAndFilesAreRefused) {
   BOOST_REQUIRE_EQUAL(::chmod(place.path("elsewhere").c_str(), 0700), 0);
   fs::create_symlink("elsewhere", place.path());
   check_refused(place.options(), "input/output", "symbolic link");
-  OverlayOptions slash = place.options();
-  slash.directory += "//";
-  check_refused(slash, "input/output", "symbolic link");
+  for (const char* end : {"//", "/.", "/./"}) {
+    OverlayOptions longer = place.options();
+    longer.directory += end;
+    check_refused(longer, "input/output", "symbolic link");
+  }
   fs::remove(place.path());
   fs::create_symlink("nowhere", place.path());
   check_refused(place.options(), "input/output", "symbolic link");
@@ -213,6 +215,9 @@ BOOST_AUTO_TEST_CASE(ASharedDirectoryThatOthersCanChangeIsRefused) {
   options = place.over();
   options.shared = place.path("link");
   refused(options, "is a symbolic link");
+  options.shared += "/.";
+  BOOST_TEST(Overlay::open(options).status().message() ==
+             place.path("link") + ": is a symbolic link: not used as an overlay");
   ::chmod(place.shared(1).c_str(), 0666);
   BOOST_TEST(finding(Place::required(Overlay::open(place.over())), 1) == "no entry");
 }

@@ -102,6 +102,41 @@ BOOST_AUTO_TEST_CASE(AKilledPruneLeavesTheOldOrTheNewBundle) {
   check_kills(directory, {pruned("nn"), pruned("nn,nt,tn,tt")}, output, kills_wanted(30));
 }
 
+// The next split removes what the killed ones left.
+BOOST_AUTO_TEST_CASE(AKilledSplitLeavesAWholeIndexAndTheNextNothingElse) {
+  const Directory directory;
+  const std::string store = directory.path("store"), index = store + "/index.clbake-index";
+  const auto command = [&](const char* file, int release) {
+    const std::string bundle = directory.write(file, encoded(synthetic_bundle({6, 2, 3, 4000, 1})));
+    return Arguments{"split", bundle, "-o", store, "--release", std::to_string(release)};
+  };
+  const auto files = [&] { return std::distance(fs::directory_iterator(store), fs::directory_iterator()); };
+  const Arguments second = command("b.clbake", 2), first = command("a.clbake", 1);
+  BOOST_REQUIRE(runs(second));
+  const std::string newer = read_file(index);
+  const unsigned time = microseconds_of([&] { BOOST_REQUIRE(runs(first)); });
+  const std::string older = read_file(index);
+  const auto all = files();
+  const std::size_t kills = kills_wanted(30);
+  std::ptrdiff_t most = 0;
+  for (std::size_t i = 1; i <= kills; ++i) {
+    for (const fs::directory_entry& file : fs::directory_iterator(store)) {
+      if (file.path().extension() == ".clbake")
+        write_file(file.path().string(), "damaged, so that it is written again");
+    }
+    run_and_kill([&](int) { runs(second); }, time, static_cast<unsigned>(i));
+    const std::string found = read_file(index);
+    BOOST_REQUIRE((found == older || found == newer));
+    most = std::max<std::ptrdiff_t>(most, files() - all);
+    show_kills(i, kills);
+  }
+  BOOST_TEST_MESSAGE("at most " << most << " files were left");
+  BOOST_REQUIRE(runs(first));
+  BOOST_TEST(files() == all);
+  BOOST_TEST((read_file(index) == older));
+  BOOST_TEST(runs({"merge", store, "-o", directory.path("merged.clbake")}));
+}
+
 BOOST_AUTO_TEST_CASE(AKilledBuildGoesOnAndEndsAsIfNothingHadHappened) {
   builder::test::BuildFixture fixture;
   const unsigned time = microseconds_of([&] { BOOST_REQUIRE(fixture.build().ok()); });

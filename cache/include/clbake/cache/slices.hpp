@@ -55,12 +55,12 @@ struct SliceTable {
   std::vector<ProgramKey> programs;
   std::vector<Bytes> sets;  // by Slice::set: the forms of program p are bits 4 * (p % 2) to + 3 of byte p / 2
 
-  // Of a program; 0 when the slice does not have it.
+  // Those of a program; 0 when the slice does not have it.
   std::uint32_t forms(const Slice& slice, std::size_t program) const {
     return (slice.kinds & kOwnPrograms) != 0 ? sets[slice.set][program / 2] >> (4 * (program % 2)) & 0xFU : 0;
   }
 
-  // Of all programs of a kind, a bit of Slice::kinds: as far as one has it. 0 when the slice does not serve the kind.
+  // Those that a program of a kind has at least; 0 when the slice does not serve the kind, a bit of Slice::kinds.
   static std::uint32_t forms_of_kind(const Slice& slice, std::uint32_t kind) {
     const std::uint32_t baked = static_cast<std::uint32_t>(slice.forms >> forms_shift(kind)) & kBakedForms;
     return (slice.kinds & kind) != 0 ? kSourceForm | baked : 0;

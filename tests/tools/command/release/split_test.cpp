@@ -5,10 +5,14 @@
 #include <clbake/builder/release/split.hpp>
 #include <clbake/cache/pack.hpp>
 #include <clbake/delivery/slice_index.hpp>
+#include <clbake/os/lock.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
+#include <optional>
 #include <set>
+#include <thread>
 
 namespace clbake::tool::test {
 namespace {
@@ -166,6 +170,38 @@ BOOST_AUTO_TEST_CASE(SlicesThatAreNotThoseOfTheIndexAreRefused) {
   check_refused(clbake({"merge", first, delivery.directory.path("none.clbake-index"), "-o", output}), 1, {"No such"});
   write_file(delivery.index, read_file(delivery.index).substr(0, 500));
   check_refused(clbake({"merge", delivery.store, "-o", output}), 1, {delivery.index, "truncated"});
+}
+
+// Leftovers of killed writers go; what another one is writing, under the store's lock, stays, and so do others' files.
+BOOST_AUTO_TEST_CASE(UnfinishedFilesOfDeadWritersAreRemoved) {
+  const Delivery delivery;
+  delivery.split(delivery.files.bundle);
+  fs::permissions(delivery.store, fs::perms::owner_all);
+  const auto file = [&](const std::string& name) { return delivery.store + "/" + name; };
+  const std::string slice = file(*delivery.slices().begin()), index = delivery.index;
+  const std::vector<std::string> stay = {file("thesis.tmp.1"), file("mine.clbake.tmp.1.0"), slice + ".tmp.1.part",
+                                         index + ".tmp.1.0"};
+  const std::vector<std::string> go = {slice + ".tmp.1.0", index + ".tmp.2.7"};
+  for (const std::string& path : stay + go) write_file(path, "x");
+  const auto two_hours_ago = fs::file_time_type::clock::now() - std::chrono::hours(2);
+  for (const std::string& path : {go[1], stay[0], stay[1], stay[2]}) fs::last_write_time(path, two_hours_ago);
+  std::optional<os::LockFile> writer(required(os::LockFile::open(file("slices.lock"))));
+  BOOST_REQUIRE(writer->lock(0));
+  std::thread split([&] { delivery.split(delivery.files.bundle); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  for (const std::string& path : stay + go) BOOST_TEST(fs::exists(path), path);
+  writer.reset();
+  split.join();
+  for (const std::string& path : stay) BOOST_TEST(fs::exists(path), path);
+  for (const std::string& path : go) BOOST_TEST(!fs::exists(path), path);
+  // Those that share a store may have no right to its lock.
+  fs::permissions(delivery.store, fs::perms::owner_all | fs::perms::group_all);
+  write_file(go[0], "x");
+  delivery.split(delivery.files.bundle);
+  BOOST_TEST(fs::exists(go[0]));
+  fs::last_write_time(go[0], two_hours_ago);
+  delivery.split(delivery.files.bundle);
+  BOOST_TEST(!fs::exists(go[0]));
 }
 
 BOOST_AUTO_TEST_CASE(AFailedSplitLeavesTheIndexAsItWas) {

@@ -1,0 +1,65 @@
+#include "release/store_files.hpp"
+
+#include <clbake/builder/release/split.hpp>
+#include <clbake/cache/writer.hpp>
+#include <clbake/os/files.hpp>
+#include <clbake/os/listing.hpp>
+#include <clbake/os/lock.hpp>
+#include <clbake/os/paths.hpp>
+#include <clbake/os/private_directory.hpp>
+
+#include <chrono>
+#include <filesystem>
+#include <utility>
+
+namespace clbake::builder::release {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kLockName = "slices.lock";
+constexpr std::size_t kDigits = 64;
+
+// The turn to write, until the object ends.
+Result<os::LockFile> turn(const std::string& store) {
+  Result<os::LockFile> lock = os::LockFile::open(store + "/" + kLockName);
+  const Status taken = lock ? lock->lock(0) : lock.status();
+  return taken ? std::move(lock) : Result<os::LockFile>(taken);
+}
+
+// The name of a temporary file of `before`, as os::write_file makes it.
+bool is_temporary_of(const std::string& name, std::size_t before) {
+  const std::string mark = ".tmp.";
+  return name.compare(before, mark.size(), mark) == 0 &&
+         name.find_first_not_of("0123456789.", before + mark.size()) == name.npos;
+}
+
+bool is_old(const std::string& path) {
+  std::error_code error;
+  const fs::file_time_type written = fs::last_write_time(os::native(path), error);
+  return !error && fs::file_time_type::clock::now() - written > std::chrono::hours(1);
+}
+
+}  // namespace
+
+Status write_to_store(const std::string& store, const std::string& name, cache::ByteView bytes) {
+  const Result<os::LockFile> lock = turn(store);
+  return cache::write_file(store + "/" + name, bytes);
+}
+
+void remove_leftovers(const std::string& store) {
+  const Result<os::LockFile> lock = turn(store);
+  const Result<std::vector<os::Item>> items = os::list_directory(store);
+  if (!lock || !items) return;
+  const bool all_take_turns = os::PrivateDirectory::open(store, false).ok();
+  for (const os::Item& item : *items) {
+    const std::size_t slice = item.name.find(".clbake.tmp."), index = item.name.find(kIndexExtension);
+    const bool of_slice = slice == kDigits && is_temporary_of(item.name, kDigits + std::string(".clbake").size());
+    const bool of_index =
+        index != item.name.npos && is_temporary_of(item.name, index + std::string(kIndexExtension).size());
+    const bool is_dead = of_slice && all_take_turns;
+    if (item.is_file && (is_dead || ((of_slice || of_index) && is_old(item.path)))) os::remove_file(item.path);
+  }
+}
+
+}  // namespace clbake::builder::release

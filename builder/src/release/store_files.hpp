@@ -1,0 +1,18 @@
+// The files of a store of slices, for its writers. They take turns, so that what a killed one left can be told from
+// what another one is writing; where the file system has no locks, or the lock is another user's, they do not.
+#pragma once
+
+#include <clbake/cache/model.hpp>
+
+#include <string>
+
+namespace clbake::builder::release {
+
+// Like cache::write_file, for a file right in the store.
+Status write_to_store(const std::string& store, const std::string& name, cache::ByteView bytes);
+
+// Removes temporary files of killed writers; best effort. Those of indexes, which others write, too, and those of a
+// store that other users may write to are removed when they are older than an hour.
+void remove_leftovers(const std::string& store);
+
+}  // namespace clbake::builder::release
