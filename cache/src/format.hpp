@@ -112,6 +112,7 @@ enum class Method : std::uint32_t { none = 0, zstd = 1 };
 constexpr std::uint64_t kMaxSections = 64;
 constexpr std::uint64_t kMaxSignatures = 64;
 constexpr std::uint64_t kMaxSlicesSection = std::uint64_t{16} << 20;  // bytes
+constexpr std::uint64_t kMaxSliceBytes = std::uint64_t{1} << 40;      // so that sums do not overflow
 constexpr std::uint64_t kMaxTargets = 65536, kMaxSources = 65536, kMaxProfiles = 65536;
 constexpr std::uint64_t kMaxVariants = 1048576;
 constexpr std::uint64_t kMaxEntries = 16777216;

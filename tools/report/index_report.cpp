@@ -25,7 +25,8 @@ Json kinds_json(std::uint32_t kinds) {
 Json forms_json(const cache::SliceTable& table, const cache::Slice& slice) {
   std::uint32_t forms = 0;
   for (std::uint32_t kind = 1; kind < cache::kOwnPrograms; kind <<= 1U) forms |= table.forms_of_kind(slice, kind);
-  for (std::size_t p = 0; p < table.programs.size(); ++p) forms |= table.forms(slice, p);
+  const std::size_t programs = (slice.kinds & cache::kOwnPrograms) != 0 ? table.programs.size() : 0;
+  for (std::size_t p = 0; p < programs; ++p) forms |= table.forms(slice, p);
   Json names = Json::array();
   if ((forms & cache::kNativeForm) != 0) names.push_back("native");
   if ((forms & cache::kPortableForm) != 0) names.push_back("portable");

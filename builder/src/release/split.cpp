@@ -183,14 +183,13 @@ class Table {
 
 // Writes the slice unless it is there, and whole.
 Status keep(const std::string& store, const cache::Slice& slice, cache::ByteView bytes, SplitReport& report) {
-  const std::string name = cache::slice_name(slice.digest);
+  const Result<bool> written = write_to_store(store, cache::slice_name(slice.digest), bytes);
+  if (!written) return written.status();
   ++report.slices;
   report.bytes += slice.bytes;
-  const Result<Bundle> present = Bundle::open(store + "/" + name);
-  if (present && present->of_digest(slice.digest)) return {};
-  ++report.written;
-  report.written_bytes += slice.bytes;
-  return write_to_store(store, name, bytes);
+  report.written += *written ? 1 : 0;
+  report.written_bytes += *written ? slice.bytes : 0;
+  return {};
 }
 
 }  // namespace
@@ -226,8 +225,8 @@ Result<SplitReport> split(const cache::Contents& contents, const std::string& st
   }
   if (!index) return index.status();
   report.index_bytes = index->size();
-  const Status written = write_to_store(store, options.index, {index->data(), index->size()});
-  if (!written) return written;
+  const Result<bool> written = write_to_store(store, options.index, {index->data(), index->size()});
+  if (!written) return written.status();
   return report;
 }
 

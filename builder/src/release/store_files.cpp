@@ -8,6 +8,7 @@
 #include <clbake/os/paths.hpp>
 #include <clbake/os/private_directory.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <utility>
@@ -42,9 +43,14 @@ bool is_old(const std::string& path) {
 
 }  // namespace
 
-Status write_to_store(const std::string& store, const std::string& name, cache::ByteView bytes) {
+Result<bool> write_to_store(const std::string& store, const std::string& name, cache::ByteView bytes) {
+  const std::string path = store + "/" + name;
+  if (const Result<os::Mapping> present = os::map_file(path)) {
+    if (std::equal(present->data, present->data + present->size, bytes.data, bytes.data + bytes.size)) return false;
+  }
   const Result<os::LockFile> lock = turn(store);
-  return cache::write_file(store + "/" + name, bytes);
+  const Status written = cache::write_file(path, bytes);
+  return written ? Result<bool>(true) : written;
 }
 
 void remove_leftovers(const std::string& store) {

@@ -8,8 +8,9 @@
 
 namespace clbake::builder::release {
 
-// Like cache::write_file, for a file right in the store.
-Status write_to_store(const std::string& store, const std::string& name, cache::ByteView bytes);
+// Writes a file right in the store, unless it has these bytes already; true when it was written. Fails like
+// cache::write_file.
+Result<bool> write_to_store(const std::string& store, const std::string& name, cache::ByteView bytes);
 
 // Removes temporary files of killed writers; best effort. Those of indexes, which others write, too, and those of a
 // store that other users may write to are removed when they are older than an hour.

@@ -39,6 +39,7 @@ Result<Slice> read_slice(const std::uint8_t* p, std::uint32_t target_count) {
     return {Code::unsupported_version, "slices: a kind or a form that this reader does not know"};
   }
   if (slice.kinds == 0 || slice.bytes == 0) return against_rules("one of no bytes, or that serves nothing");
+  if (slice.bytes > format::kMaxSliceBytes) return against_rules("one of an impossible size");
   if (slice.target >= target_count && slice.target != kNoTarget) return against_rules("a target that does not exist");
   for (unsigned kind = 0; kind < field::kFormsOfKinds; ++kind) {
     const auto forms = static_cast<std::uint32_t>(slice.forms >> (3 * kind)) & kBakedForms;

@@ -102,6 +102,7 @@ void add_items(const Problem& problem, std::vector<Item>& items) {
 
 // 0 when the slice does not serve the item.
 std::uint32_t forms_of(const cache::SliceTable& table, const Slice& slice, const Item& item) {
+  if ((slice.kinds & item.kind) == 0) return 0;
   std::uint32_t forms = 0;
   for (const std::size_t program : item.programs) forms |= table.forms(slice, program);
   if (item.kind == cache::kOwnPrograms) return forms;

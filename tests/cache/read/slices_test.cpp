@@ -137,6 +137,7 @@ BOOST_AUTO_TEST_CASE(TablesAgainstTheRulesAreNotWritten) {
       {"target that does not exist", [](SliceTable& t) { t.slices[0].target = 3; }},
       {"serves nothing", [](SliceTable& t) { t.slices[0].kinds = 0; }},
       {"no bytes", [](SliceTable& t) { t.slices[0].bytes = 0; }},
+      {"impossible size", [](SliceTable& t) { t.slices[0].bytes = (std::uint64_t{1} << 40) + 1; }},
       {"does not know", [](SliceTable& t) { t.slices[0].kinds = 1U << 20; }},
       {"does not know", [](SliceTable& t) { t.slices[0].forms = std::uint64_t{1} << 54; }},
       {"cannot have", [](SliceTable& t) { t.slices[0].forms = kNewerDriverForm; }},  // without native

@@ -31,6 +31,11 @@ check() {
   printf 'no beginning of it' > "$slice"
   fetch "$1" "$2"
   says ': native, fetched '
+  printf 'no beginning of it' > "${slice%.clbake}.part"  # an interrupted run's
+  rm "$slice"
+  fetch "$1" "$2"
+  cmp "$slice" "store/$(basename "$slice")"
+  [ ! -e "${slice%.clbake}.part" ] || { echo "a part was left"; exit 1; }
   printf 'damage' | dd of="$slice" bs=1 seek=2000 conv=notrunc 2> dd.log
   fetch "$1" "$2"
   says ': native, fetched '

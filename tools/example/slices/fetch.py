@@ -5,8 +5,11 @@ STORE: a folder of `clbake split`, or the URL of one on any web server, such as 
 that keeps slices from one run, and one release, to the next. Says what it fetched.
 """
 
+import contextlib
 import os
+import shutil
 import sys
+import typing
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -20,35 +23,43 @@ INDEX = "index.clbake-index"
 MINIMUM_RELEASE = 1  # of the release that this application was tested with
 
 
-def fetched(url: str, begin: int = 0) -> tuple:
-    """The bytes at the URL from `begin` on, and whether they begin there: not every server sends a part."""
+def opened(url: str, begin: int = 0) -> typing.BinaryIO:
+    """The file at the URL from `begin` on, as far as the server sends parts."""
     request = urllib.request.Request(url, headers={"Range": f"bytes={begin}-"} if begin else {})
-    with urllib.request.urlopen(request) as answer:
-        return answer.read(), getattr(answer, "status", None) == 206
+    return urllib.request.urlopen(request, timeout=60)
 
 
-def fetch_slice(store: str, slice: clbake.Slice, path: Path, begin: int) -> str:
-    """Writes the file from `begin` on; what an interrupted run left of it is not fetched again."""
-    content, is_rest = fetched(f"{store}/{slice.name}", begin)
-    with open(path, "ab" if is_rest else "wb") as file:
-        file.write(content)
-    return f"fetched {len(content)} of {slice.bytes} bytes"
+def fetch_slice(store: str, slice: clbake.Slice, path: Path) -> str:
+    """Puts the file at its place when all of it is there; what an interrupted run left of it is not fetched again."""
+    part = path.with_suffix(".part")
+    begin = part.stat().st_size if part.exists() else 0
+    if begin >= slice.bytes:
+        begin = 0
+    with opened(f"{store}/{slice.name}", begin) as answer:
+        is_rest = getattr(answer, "status", None) == 206  # not every server sends a part
+        with open(part, "ab" if is_rest else "wb") as file:
+            start = file.tell()
+            shutil.copyfileobj(answer, file)
+            count = file.tell() - start
+    with contextlib.suppress(FileNotFoundError):  # another run was faster
+        part.replace(path)
+    return f"fetched {count} of {slice.bytes} bytes"
 
 
 def open_slice(store: str, index: clbake.SliceIndex, slice: clbake.Slice, cache: Path) -> clbake.Bundle:
     """The slice of the cache or, if it is not there or not whole, of the store."""
     path = cache / slice.name
     how = "in the cache"
-    try:
-        bundle = index.open_slice(slice.name, path)
-    except clbake.Error as error:
-        begin = path.stat().st_size if error.code == clbake.Code.TRUNCATED else 0
-        how = fetch_slice(store, slice, path, begin)
+    for attempts in (2, 1, 0):
         try:
             bundle = index.open_slice(slice.name, path)
-        except clbake.Error:  # what was there was not its beginning
-            how = fetch_slice(store, slice, path, 0)
-            bundle = index.open_slice(slice.name, path)
+            break
+        except clbake.Error as error:
+            if attempts == 0:
+                raise
+            if error.code == clbake.Code.TRUNCATED:
+                path.replace(path.with_suffix(".part"))
+        how = fetch_slice(store, slice, path)
     print(f"{slice.name[:16]}: {slice.origin.name.lower()}, {how}")
     return bundle
 
@@ -56,7 +67,8 @@ def open_slice(store: str, index: clbake.SliceIndex, slice: clbake.Slice, cache:
 def open_index(store: str, cache: Path) -> clbake.SliceIndex:
     """The store's index or, when the store is out of reach, that of the last run."""
     try:
-        content, _ = fetched(f"{store}/{INDEX}")
+        with opened(f"{store}/{INDEX}") as answer:
+            content = answer.read()
     except urllib.error.URLError as reason:
         print(f"{store}: {reason.reason}")
         return clbake.SliceIndex(cache / INDEX, minimum_release=MINIMUM_RELEASE)
