@@ -1,9 +1,11 @@
 #!/bin/sh
-# bake.sh CLBAKE BUNDLE [OPTIONS]: bakes every device of this machine. 77 (skipped) when it has none.
+# bake.sh BUNDLE OPTIONS CLBAKE...: bakes every device of this machine. 77 (skipped) when it has none. CLBAKE: the command,
+# with what runs it before it.
 set -u
-clbake=$1 bundle=$2
+bundle=$1 options=$2
 shift 2
-"$clbake" build -o "$bundle" "$@" 2> "$bundle.log"
+# shellcheck disable=SC2086  # several words
+"$@" build -o "$bundle" $options 2> "$bundle.log"
 status=$?
 cat "$bundle.log" >&2
 if [ $status -eq 1 ] && grep -q 'no OpenCL platform' "$bundle.log"; then exit 77; fi
