@@ -1,9 +1,9 @@
 #include "build/store.hpp"
 
 #include <clbake/builder/merge_bundles.hpp>
-#include <clbake/os/lock.hpp>
 #include <clbake/os/paths.hpp>
 #include "profile/kind_choice.hpp"
+#include "release/store_files.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -58,8 +58,8 @@ Status write_target(const std::string& store, cache::Contents made, const cache:
   // locks, or the file is another user's, as before.
   std::error_code ignored;
   std::filesystem::create_directories(os::native(store), ignored);
-  const Result<os::LockFile> lock = os::LockFile::open(store + "/target-" + identity(target) + ".lock");
-  if (lock) static_cast<void>(lock->lock(0));
+  const auto lock = release::take_turn(store + "/target-" + identity(target) + ".lock", pack.cancel);
+  if (!lock) return lock.status();
   std::vector<std::string> unread;
   Result<std::optional<cache::Contents>> known = read_target(store, target, unread);
   if (known && *known) {  // another build may have baked other variants

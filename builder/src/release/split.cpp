@@ -182,8 +182,9 @@ class Table {
 };
 
 // Writes the slice unless it is there, and whole.
-Status keep(const std::string& store, const cache::Slice& slice, cache::ByteView bytes, SplitReport& report) {
-  const Result<bool> written = write_to_store(store, cache::slice_name(slice.digest), bytes);
+Status keep(const std::string& store, const cache::Slice& slice, cache::ByteView bytes, const std::atomic<bool>* cancel,
+            SplitReport& report) {
+  const Result<bool> written = write_to_store(store, cache::slice_name(slice.digest), bytes, cancel);
   if (!written) return written.status();
   ++report.slices;
   report.bytes += slice.bytes;
@@ -198,7 +199,7 @@ Result<SplitReport> split(const cache::Contents& contents, const std::string& st
   std::error_code error;
   fs::create_directories(os::native(store), error);
   if (error) return {Code::io, store + ": cannot be made: " + error.message()};
-  remove_leftovers(store);
+  remove_leftovers(store, options.pack.cancel);
   SplitReport report;
   Table table(options.release);
   std::map<std::uint32_t, std::uint64_t> bytes_of;  // by target
@@ -213,7 +214,7 @@ Result<SplitReport> split(const cache::Contents& contents, const std::string& st
     cache::Slice slice = describe(part, key.first);
     slice.digest = cache::blake2b_256({bytes->data(), bytes->size()});
     slice.bytes = bytes->size();
-    const Status kept = keep(store, slice, {bytes->data(), bytes->size()}, report);
+    const Status kept = keep(store, slice, {bytes->data(), bytes->size()}, pack.cancel, report);
     if (!kept) return kept;
     table.add(slice, part);
     if (key.first != cache::kNoTarget) bytes_of[key.first] += slice.bytes;
@@ -225,7 +226,7 @@ Result<SplitReport> split(const cache::Contents& contents, const std::string& st
   }
   if (!index) return index.status();
   report.index_bytes = index->size();
-  const Result<bool> written = write_to_store(store, options.index, {index->data(), index->size()});
+  const Result<bool> written = write_to_store(store, options.index, {index->data(), index->size()}, pack.cancel);
   if (!written) return written.status();
   return report;
 }

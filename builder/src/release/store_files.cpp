@@ -4,13 +4,13 @@
 #include <clbake/cache/writer.hpp>
 #include <clbake/os/files.hpp>
 #include <clbake/os/listing.hpp>
-#include <clbake/os/lock.hpp>
 #include <clbake/os/paths.hpp>
 #include <clbake/os/private_directory.hpp>
 
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <thread>
 #include <utility>
 
 namespace clbake::builder::release {
@@ -18,15 +18,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kLockName = "slices.lock";
 constexpr std::size_t kDigits = 64;
 
-// The turn to write, until the object ends.
-Result<os::LockFile> turn(const std::string& store) {
-  Result<os::LockFile> lock = os::LockFile::open(store + "/" + kLockName);
-  const Status taken = lock ? lock->lock(0) : lock.status();
-  return taken ? std::move(lock) : Result<os::LockFile>(taken);
-}
+std::string lock_of(const std::string& store) { return store + "/slices.lock"; }
 
 // The name of a temporary file of `before`, as os::write_file makes it.
 bool is_temporary_of(const std::string& name, std::size_t before) {
@@ -43,20 +37,34 @@ bool is_old(const std::string& path) {
 
 }  // namespace
 
-Result<bool> write_to_store(const std::string& store, const std::string& name, cache::ByteView bytes) {
+Result<std::optional<os::LockFile>> take_turn(const std::string& lock_file, const std::atomic<bool>* cancel) {
+  Result<os::LockFile> lock = os::LockFile::open(lock_file);
+  Result<bool> taken = lock ? lock->try_lock(0) : lock.status();
+  while (taken && !*taken) {
+    if (cancel && *cancel) return {Code::cancelled, lock_file + ": cancelled while another writer was waited for"};
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    taken = lock->try_lock(0);
+  }
+  if (!taken) return std::optional<os::LockFile>();
+  return std::optional<os::LockFile>(std::move(*lock));
+}
+
+Result<bool> write_to_store(const std::string& store, const std::string& name, cache::ByteView bytes,
+                            const std::atomic<bool>* cancel) {
   const std::string path = store + "/" + name;
   if (const Result<os::Mapping> present = os::map_file(path)) {
     if (std::equal(present->data, present->data + present->size, bytes.data, bytes.data + bytes.size)) return false;
   }
-  const Result<os::LockFile> lock = turn(store);
+  const auto lock = take_turn(lock_of(store), cancel);
+  if (!lock) return lock.status();
   const Status written = cache::write_file(path, bytes);
   return written ? Result<bool>(true) : written;
 }
 
-void remove_leftovers(const std::string& store) {
-  const Result<os::LockFile> lock = turn(store);
+void remove_leftovers(const std::string& store, const std::atomic<bool>* cancel) {
+  const auto lock = take_turn(lock_of(store), cancel);
   const Result<std::vector<os::Item>> items = os::list_directory(store);
-  if (!lock || !items) return;
+  if (!lock || !*lock || !items) return;
   const bool all_take_turns = os::PrivateDirectory::open(store, false).ok();
   for (const os::Item& item : *items) {
     const std::size_t slice = item.name.find(".clbake.tmp."), index = item.name.find(kIndexExtension);

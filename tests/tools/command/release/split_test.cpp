@@ -8,6 +8,7 @@
 #include <clbake/os/lock.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <optional>
@@ -208,6 +209,18 @@ BOOST_AUTO_TEST_CASE(UnfinishedFilesOfDeadWritersAreRemoved) {
   fs::last_write_time(go[0], two_hours_ago);
   delivery.split(delivery.files.bundle);
   BOOST_TEST(!fs::exists(go[0]));
+}
+
+BOOST_AUTO_TEST_CASE(WaitingForAnotherWriterCanBeCancelled) {
+  const Delivery delivery;
+  delivery.split(delivery.files.bundle);
+  const os::LockFile writer = required(os::LockFile::open(delivery.store + "/slices.lock"));
+  BOOST_REQUIRE(writer.lock(0));
+  const std::atomic<bool> cancel{true};
+  builder::release::SplitOptions options;
+  options.pack.cancel = &cancel;
+  const auto split = builder::release::split(delivery.files.contents, delivery.store, options);
+  BOOST_TEST((split.status().code() == Code::cancelled));
 }
 
 BOOST_AUTO_TEST_CASE(AFailedSplitLeavesTheIndexAsItWas) {
