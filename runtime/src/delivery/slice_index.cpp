@@ -5,6 +5,7 @@
 #include <clbake/choice.hpp>
 #include <clbake/exceptions_to_status.hpp>
 #include <clbake/joined.hpp>
+#include <clbake/os/files.hpp>
 #include <clbake/program_text.hpp>
 #include <clbake/trust.hpp>
 
@@ -178,8 +179,12 @@ Result<SliceIndex> SliceIndex::made_of(Result<Bundle> bundle, const IndexOptions
 
 Result<SliceIndex> SliceIndex::open(const std::string& path, const IndexOptions& options) {
   return exceptions_to_status([&]() -> Result<SliceIndex> {
-    Result<Bundle> bundle = Bundle::open(path);
-    if (!bundle) return bundle.status();
+    const Result<os::Mapping> file = os::map_file(path);
+    if (!file) return file.status();
+    const cache::ByteView bytes{file->data, file->size};
+    Result<Bundle> bundle = Bundle::from_memory(bytes, file->owner);
+    // Copied, so that the application may write the next release's index in its place.
+    if (bundle && bundle->is_index()) bundle = Bundle::copy_of(bytes);
     Result<SliceIndex> index = made_of(std::move(bundle), options);
     return index ? std::move(index) : index.status().within(path);
   });

@@ -330,6 +330,20 @@ BOOST_AUTO_TEST_CASE(AnOlderIndexOrNoIndexIsRefused) {
   BOOST_TEST((SliceIndex::open(store.file("none")).status().code() == Code::not_found));
 }
 
+// A new release is written over the index that is open; then the store goes.
+BOOST_AUTO_TEST_CASE(AnOpenIndexIsItsOwn) {
+  const Store store(nvidia(), 5);
+  const SliceIndex index = opened_index(store);
+  const SliceQuery asked = query(gpu("NVIDIA H200", "2.0"), {"mine"});
+  const std::string before = required(index.needed(asked)).slices.at(0).name;
+  write_file(store.index(), "");
+  BOOST_TEST(required(index.needed(asked)).slices.at(0).name == before);
+  BOOST_TEST((SliceIndex::open(store.index()).status().code() == Code::truncated));
+  for (const auto& file : std::filesystem::directory_iterator(store.path)) std::filesystem::remove(file);
+  BOOST_TEST(index.release() == 5U);
+  BOOST_TEST((index.open_slice(before, store.file(before)).status().code() == Code::not_found));
+}
+
 BOOST_AUTO_TEST_CASE(TheIndexVouchesForItsSlices) {
   {
     const Scene scene;
