@@ -520,7 +520,7 @@ typedef struct clbake_slice {
   size_t struct_size;
   char name[80];        /* of its file */
   uint64_t bytes;       /* of the whole file */
-  clbake_origin origin; /* of the programs that it has for the device; never CLBAKE_OVERLAY */
+  clbake_origin origin; /* of what it has for the question, the last where several; never CLBAKE_OVERLAY */
   int instead;          /* not 0: it need not be fetched, and would serve without those that are 0 */
 } clbake_slice;
 

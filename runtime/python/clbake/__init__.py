@@ -214,7 +214,7 @@ class Bundle(_Handle):
 
 
 class Slice(NamedTuple):
-    """A slice of a release: its file's name and size; what its programs are for the device: native, portable, source."""
+    """A slice of a release: its file's name and size; what it has for the question: native, portable or source."""
 
     name: str
     bytes: int
