@@ -2,6 +2,7 @@
 
 #include <clbake/builder/platforms.hpp>
 #include <clbake/builder/scratch.hpp>
+#include <clbake/os/environment.hpp>
 
 #include <cstdio>
 #include <cstdlib>
@@ -23,7 +24,8 @@ Device choose_device() {
   static const Result<ScratchDirectory> cache = ScratchDirectory::create();
   if (!cache) throw std::runtime_error(cache.status().message());
   for (const auto& [name, value] : driver_cache_environment(cache->path())) {
-    setenv(name.c_str(), value.c_str(), name != "POCL_KERNEL_CACHE");  // which a test switches off
+    const bool is_set = name == "POCL_KERNEL_CACHE" && os::variable(name);  // a test switches it off
+    if (!is_set) os::set_variable(name, value);
   }
   const Result<std::vector<Device>> all = list_devices();
   if (all.status().code() == Code::no_device) skip(all.status().message());

@@ -1,28 +1,49 @@
 #include <clbake/os/paths.hpp>
 
+#include <system_error>
+
 namespace clbake::os {
+
+namespace fs = std::filesystem;
+
 namespace {
 
-std::string text_of(const std::filesystem::path& path) { return path.generic_u8string(); }
+// `part` of a path, as text. On Windows a path that is not UTF-8 stays as it is: it names nothing, in one piece, too.
+template <typename Part>
+std::string text_of(const std::string& path, const Part& part) {
+  try {
+    return part(fs::u8path(path)).generic_u8string();
+  } catch (const std::system_error&) {
+    return path;
+  }
+}
 
 }  // namespace
 
 std::string absolute_path(const std::string& path) {
   std::error_code error;
-  const std::filesystem::path absolute = std::filesystem::absolute(native(path), error);
+  const fs::path absolute = fs::absolute(native(path), error);
   return error ? path : utf8(absolute);
 }
 
-std::string parent_of(const std::string& path) { return text_of(std::filesystem::u8path(path).parent_path()); }
+std::string parent_of(const std::string& path) {
+  return text_of(path, [](const fs::path& p) { return p.parent_path(); });
+}
 
-std::string file_name_of(const std::string& path) { return text_of(std::filesystem::u8path(path).filename()); }
+std::string file_name_of(const std::string& path) {
+  return text_of(path, [](const fs::path& p) { return p.filename(); });
+}
 
-std::string stem_of(const std::string& path) { return text_of(std::filesystem::u8path(path).stem()); }
+std::string stem_of(const std::string& path) {
+  return text_of(path, [](const fs::path& p) { return p.stem(); });
+}
 
-std::string normal(const std::string& path) { return text_of(std::filesystem::u8path(path).lexically_normal()); }
+std::string normal(const std::string& path) {
+  return text_of(path, [](const fs::path& p) { return p.lexically_normal(); });
+}
 
 std::string joined_path(const std::string& folder, const std::string& name) {
-  return text_of((std::filesystem::u8path(folder) / std::filesystem::u8path(name)).lexically_normal());
+  return text_of(name, [&](const fs::path& p) { return (fs::u8path(folder) / p).lexically_normal(); });
 }
 
 }  // namespace clbake::os

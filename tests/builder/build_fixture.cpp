@@ -1,6 +1,8 @@
 #include "build_fixture.hpp"
 
 #include <clbake/builder/release/prune.hpp>
+#include <clbake/os/environment.hpp>
+#include <clbake/os/paths.hpp>
 #include "profile/untuned_profile.hpp"
 
 #include <algorithm>
@@ -35,16 +37,16 @@ BuildFixture::BuildFixture() : directory_(required(process::ScratchDirectory::cr
   options.output = path("gemm.clbake");
   options.worker = FAKE_WORKER;
   options.parallel = 2;
-  setenv("FAKE_WORKER_LOG", path("calls.log").c_str(), 1);
+  os::set_variable("FAKE_WORKER_LOG", path("calls.log"));
   misbehave("");
 }
 
 BuildFixture::~BuildFixture() {
-  unsetenv("FAKE_WORKER_LOG");
-  unsetenv("FAKE_WORKER_MISBEHAVE");
+  os::unset_variable("FAKE_WORKER_LOG");
+  os::unset_variable("FAKE_WORKER_MISBEHAVE");
 }
 
-void BuildFixture::misbehave(const std::string& rules) { setenv("FAKE_WORKER_MISBEHAVE", rules.c_str(), 1); }
+void BuildFixture::misbehave(const std::string& rules) { os::set_variable("FAKE_WORKER_MISBEHAVE", rules); }
 
 Result<BuildReport> BuildFixture::build(std::optional<std::size_t> stop_after) {
   fs::remove(path("calls.log"));
@@ -84,7 +86,7 @@ std::size_t BuildFixture::calls_of(const std::string& verb_and_part) const {
 std::vector<std::string> BuildFixture::files() const {
   std::vector<std::string> names;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(directory_.path())) {
-    if (entry.path().filename() != "calls.log") names.push_back(entry.path().filename());
+    if (entry.path().filename() != "calls.log") names.push_back(os::utf8(entry.path().filename()));
   }
   std::sort(names.begin(), names.end());
   return names;

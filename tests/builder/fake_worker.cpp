@@ -7,6 +7,7 @@
 //                        "next VARIANT" for each further variant of a process
 // FAKE_WORKER_MISBEHAVE  "VERB:HOW:PART" for calls of that verb with PART in the variant's name; several with a comma.
 //                        HOW@SHAPE of the verb time: at orders for a shape with SHAPE in its name
+#include "system/self.hpp"
 #include "tune/time_model.hpp"
 
 #include <clbake/builder/build.hpp>
@@ -16,6 +17,7 @@
 #include <clbake/cache/writer.hpp>
 #include <clbake/os/libraries.hpp>
 #include <clbake/os/line_channel.hpp>
+#include <clbake/os/program.hpp>
 #include <clbake/program_text.hpp>
 #include "learn/functions.hpp"
 #include "learn/inbox.hpp"
@@ -24,11 +26,8 @@
 #include "prove/signs.hpp"
 #include "tune/timing/timing_order.hpp"
 
-#include <sys/resource.h>
-#include <unistd.h>
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -119,11 +118,11 @@ void prove(Job& job, const std::string& how) {
   entry.proof.build_us = 28;
   entry.proof.kernel_us = 2;
   entry.proof.first_us = entry.proof.jit_free ? 110 : 250000;
-  entry.proof.steady_us = how == "varying" ? static_cast<float>(getpid()) : 100.0F;
+  entry.proof.steady_us = how == "varying" ? static_cast<float>(tests::own_id()) : 100.0F;
   entry.proof.max_error = 1e-7F;
   entry.proof.tolerance = 1e-6F;
   entry.proof.note = "proven by the fake worker";
-  if (how == "varying") entry.proof.note += std::string(static_cast<std::size_t>(getpid() % 64), '.');
+  if (how == "varying") entry.proof.note += std::string(static_cast<std::size_t>(tests::own_id() / 4 % 64), '.');
 }
 
 // A program by content, with a function for each launch and those for every launch.
@@ -159,13 +158,6 @@ void prove_functions(Job& job, const std::string& how) {
   proof.note = how == "slow" ? std::string(learn::kSlowLoad) + "30 s" : "proven by the fake worker";
 }
 
-[[noreturn]] void crash() {
-  const rlimit no_core{0, 0};
-  setrlimit(RLIMIT_CORE, &no_core);
-  std::signal(SIGABRT, SIG_DFL);
-  std::abort();
-}
-
 int fail(const std::string& line) {
   std::fprintf(stderr, "some noise of the driver\n%s\n", line.c_str());
   return 1;
@@ -190,7 +182,7 @@ int end(const Status& left) {
 
 // Exit status; nothing when it does not misbehave in one of the ways that all verbs know.
 std::optional<int> misbehave(const std::string& how) {
-  if (how == "crash") crash();
+  if (how == "crash") tests::crash();
   if (how == "hang") std::this_thread::sleep_for(kHang);
   if (how == "message") return fail("the driver has lost its mind");
   if (how == "exit-7") return 7;
@@ -246,7 +238,7 @@ int compile_learned(const std::string& input, const std::string& output) {
   const Result<learn::Request> request = clbake::learn::decode(bytes);
   if (!request) return fail(request.status().message());
   Job job = learned(*request);
-  log("learner " + std::to_string(getppid()));
+  log("learner " + std::to_string(tests::parent_id()));
   log("compile-learned " + job.variant.name);
   const std::string how = misbehaviour("compile-learned", job.variant.name);
   if (const std::optional<int> status = misbehave(how)) return *status;
@@ -295,7 +287,8 @@ int be_learner(const std::vector<std::string>& arguments) {
 }  // namespace clbake::builder
 
 int main(int argc, char** argv) {
-  if (argc > 1 && std::string(argv[1]) == "learn") return clbake::builder::be_learner({argv + 1, argv + argc});
-  if (argc < 5 || std::string(argv[1]) != "worker") return clbake::builder::fail("not called as a worker");
-  return clbake::builder::work(argv[2], argv[3], argv[argc - 1]);
+  const std::vector<std::string> words = clbake::os::begin_program(argc, argv);
+  if (!words.empty() && words[0] == "learn") return clbake::builder::be_learner(words);
+  if (words.size() < 4 || words[0] != "worker") return clbake::builder::fail("not called as a worker");
+  return clbake::builder::work(words[1], words[2], words.back());
 }

@@ -1,19 +1,15 @@
 #include "command.hpp"
-#include <clbake/builder/platforms.hpp>
 
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include <clbake/builder/platforms.hpp>
+#include <clbake/os/environment.hpp>
+#include <clbake/os/paths.hpp>
+
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
 #include <thread>
-
-extern char** environ;
 
 namespace clbake::tool::test {
 namespace {
@@ -24,44 +20,13 @@ const std::string& cache_directory() {
   return directory.path();
 }
 
-std::vector<std::string> child_environment(const Environment& wanted) {
-  Environment all = builder::process::driver_cache_environment(cache_directory());
-  all.emplace_back("CLBAKE", CLBAKE_COMMAND);
-  all.insert(all.end(), wanted.begin(), wanted.end());
-  std::vector<std::string> lines;
-  for (char** entry = environ; *entry; ++entry) {
-    const std::string text = *entry;
-    const std::string name = text.substr(0, text.find('='));
-    const auto is_set = [&](const auto& variable) { return variable.first == name; };
-    if (std::none_of(all.begin(), all.end(), is_set)) lines.push_back(text);
-  }
-  for (const auto& [name, value] : all) lines.push_back(name + "=" + value);
-  return lines;
+std::map<std::string, std::string> child_environment(const Environment& wanted) {
+  std::map<std::string, std::string> all = os::variables();
+  for (const auto& [name, value] : builder::process::driver_cache_environment(cache_directory())) all[name] = value;
+  all["CLBAKE"] = CLBAKE_COMMAND;
+  for (const auto& [name, value] : wanted) all[name] = value;
+  return all;
 }
-
-std::vector<char*> pointers(std::vector<std::string>& strings) {
-  std::vector<char*> list;
-  for (std::string& s : strings) list.push_back(s.data());
-  list.push_back(nullptr);
-  return list;
-}
-
-pid_t start(Arguments arguments, const Environment& wanted, const std::string& out, const std::string& err) {
-  std::vector<std::string> variables = child_environment(wanted);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, 1, out.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
-  posix_spawn_file_actions_addopen(&actions, 2, err.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
-  pid_t pid = 0;
-  const int error = posix_spawn(&pid, arguments[0].c_str(), &actions, nullptr, pointers(arguments).data(),
-                                pointers(variables).data());
-  posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) throw std::runtime_error("cannot start " + arguments[0]);
-  return pid;
-}
-
-int exit_status(int status) { return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status); }
 
 // Mesa 26 writes a line of its own to stderr, in every process that lists devices.
 std::string without_line_of_mesa(std::string text) {
@@ -72,10 +37,9 @@ std::string without_line_of_mesa(std::string text) {
 
 Outcome run(const Arguments& arguments, const Environment& environment) {
   const Directory files;
-  const pid_t pid = start(arguments, environment, files.path("out"), files.path("err"));
-  int status = 0;
-  if (waitpid(pid, &status, 0) != pid) throw std::runtime_error("waitpid");
-  return {exit_status(status), read_file(files.path("out")), without_line_of_mesa(read_file(files.path("err")))};
+  Program program(arguments, child_environment(environment), files.path("out"), files.path("err"));
+  const int status = program.wait();
+  return {status, read_file(files.path("out")), without_line_of_mesa(read_file(files.path("err")))};
 }
 
 Arguments with_command(const Arguments& arguments) {
@@ -104,43 +68,19 @@ const Environment& no_platform() {
 
 Outcome shell(const std::string& line) { return run({"/bin/sh", "-c", line}, {}); }
 
-Running::Running(const Arguments& arguments) : directory_(required(builder::process::ScratchDirectory::create())) {
-  const std::string log = directory_.path() + "/log";
-  pid_ = start(with_command(arguments), {}, log, log);
-}
+Running::Running(const Arguments& arguments)
+    : directory_(required(builder::process::ScratchDirectory::create())),
+      log_(directory_.path() + "/log"),
+      program_(with_command(arguments), child_environment({}), log_, log_) {}
 
-Running::~Running() {
-  if (ended()) return;
-  kill(pid_, SIGKILL);
-  wait();
-}
-
-std::string Running::output() const { return read_file(directory_.path() + "/log"); }
-
-bool Running::ended() {
-  if (pid_ == 0) return true;
-  int status = 0;
-  if (waitpid(pid_, &status, WNOHANG) != pid_) return false;
-  status_ = exit_status(status);
-  pid_ = 0;
-  return true;
-}
+std::string Running::output() const { return read_file(log_); }
 
 bool Running::wait_for(const std::string& text) {
   while (!contains(output(), text)) {
-    if (ended()) return contains(output(), text);
+    if (program_.ended()) return contains(output(), text);
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   return true;
-}
-
-void Running::send(int signal) const {
-  if (pid_ != 0) kill(pid_, signal);
-}
-
-int Running::wait() {
-  while (!ended()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  return status_;
 }
 
 void check_refused(const Outcome& outcome, int status, const std::vector<std::string>& parts) {
@@ -175,7 +115,7 @@ std::string Directory::write(const std::string& name, const cache::Bytes& bytes)
 std::vector<std::string> Directory::files() const {
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(directory_.path())) {
-    names.push_back(entry.path().filename());
+    names.push_back(os::utf8(entry.path().filename()));
   }
   std::sort(names.begin(), names.end());
   return names;

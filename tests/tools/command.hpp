@@ -2,10 +2,10 @@
 #pragma once
 
 #include "files.hpp"
+#include "system/program.hpp"
 
 #include <clbake/builder/scratch.hpp>
 
-#include <sys/types.h>
 #include <boost/test/unit_test.hpp>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -43,21 +43,18 @@ Outcome shell(const std::string& line);
 class Running {
  public:
   explicit Running(const Arguments& arguments);
-  ~Running();
-  Running(const Running&) = delete;
-  Running& operator=(const Running&) = delete;
 
   std::string output() const;
   // Waits until the output contains `text`; false when the process ends without that.
   bool wait_for(const std::string& text);
-  void send(int signal) const;
-  int wait();  // until it ends; the exit status, as in Outcome
+  void kill() const { program_.kill(); }
+  void send(int signal) const { program_.send(signal); }
+  int wait() { return program_.wait(); }  // the exit status, as in Outcome
 
  private:
-  bool ended();
   builder::process::ScratchDirectory directory_;
-  pid_t pid_ = 0;
-  int status_ = -1;
+  std::string log_;
+  Program program_;
 };
 
 // A failure as every verb must report it: the exit status, nothing on stdout, and on stderr one line that begins with

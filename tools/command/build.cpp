@@ -8,6 +8,7 @@
 #include <clbake/builder/build.hpp>
 #include <clbake/builder/process.hpp>
 #include <clbake/os/libraries.hpp>
+#include <clbake/os/paths.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -141,7 +142,7 @@ void check_combinations(const Cli& cli) {
 }
 
 std::vector<builder::program::Program> programs_of(const std::string& path) {
-  if (std::filesystem::path(path).extension() == ".cl") {
+  if (os::native(path).extension() == ".cl") {
     throw UsageError("--programs: " + path + " is a source; 'clbake programs init' writes the manifest for it");
   }
   return need(builder::program::read_programs(path));

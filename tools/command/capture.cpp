@@ -5,6 +5,7 @@
 
 #include <clbake/builder/build.hpp>
 #include <clbake/builder/shape/shapes_file.hpp>
+#include <clbake/os/paths.hpp>
 
 #include <cstdio>
 #include <filesystem>
@@ -63,7 +64,7 @@ int capture(const std::vector<std::string>& arguments) {
   cli.add_value("top", "N", "keep only the N problems that were called most");
   cli.add_json();
   if (const auto status = cli.parse(arguments)) return *status;
-  if (std::filesystem::is_directory(cli.file())) {
+  if (std::filesystem::is_directory(os::native(cli.file()))) {
     if (cli.has("top")) throw UsageError("--top: recordings of programs have no problems to keep");
     const Json summary = capture_programs(cli.files(), cli.text("output"));
     cli.has("json") ? print(summary) : print_summary(stdout, summary);

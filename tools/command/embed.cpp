@@ -6,7 +6,6 @@
 
 #include <cctype>
 #include <filesystem>
-#include <fstream>
 
 namespace clbake::tool {
 
@@ -47,15 +46,15 @@ std::string escaped(const std::string& text) {
   return replaced(replaced(replaced(text, "\\", "\\\\"), "\"", "\\\""), "\n", "\\n");
 }
 
-bool is_header(const std::string& output) { return std::filesystem::path(output).extension() == ".h"; }
+std::string extension_of(const std::string& output) { return os::utf8(os::native(output).extension()); }
+
+bool is_header(const std::string& output) { return extension_of(output) == ".h"; }
 
 // `file`: the absolute path of the bundle; `name`: of the array.
 std::string content(const std::string& output, const std::string& file, const std::string& name) {
   if (is_header(output)) return replaced(bundle_templates::bundle_h_in, "@NAME@", name);
   const std::string elf = bundle_templates::bundle_s_in, coff = bundle_templates::bundle_coff_s_in;
-  // The compiler reads .S with its preprocessor, so that one file is for each system.
-  const bool both = std::filesystem::path(output).extension() == ".S";
-  const std::string text = both ? "#ifdef _WIN32\n" + coff + "#else\n" + elf + "#endif\n" : elf;
+  const std::string text = "#ifdef _WIN32\n" + coff + "#else\n" + elf + "#endif\n";
   return replaced(replaced(text, "@NAME@", name), "@FILE@", escaped(file));
 }
 
@@ -75,8 +74,7 @@ int embed(const std::vector<std::string>& arguments) {
   if (!cli.has("output")) throw UsageError("the option '--output' is required but missing");
   const std::vector<std::string> outputs = cli.list("output");
   for (const std::string& output : outputs) {
-    const std::string extension = os::utf8(os::native(output).extension());
-    if (is_header(output) || extension == ".S" || extension == ".s") continue;
+    if (is_header(output) || extension_of(output) == ".S") continue;
     throw UsageError("--output: '" + output + "' does not end in .S or .h");
   }
   const std::string name = cli.has("name") ? cli.text("name") : identifier_of(cli.file());

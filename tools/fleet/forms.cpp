@@ -4,11 +4,11 @@
 #include "cli/json.hpp"
 
 #include <clbake/cache/xxh64.hpp>
+#include <clbake/os/paths.hpp>
 
 #include <algorithm>
 #include <cctype>
 #include <cstring>
-#include <filesystem>
 #include <map>
 #include <set>
 #include <sstream>
@@ -34,7 +34,7 @@ void append(std::string& list, const char* separator, const std::string& item) {
 
 // From where the manifest's path starts.
 std::string path_of(const Manifest& manifest, const std::string& file) {
-  return (std::filesystem::path(manifest.directory) / file).lexically_normal().generic_string();
+  return os::joined_path(manifest.directory, file);
 }
 
 std::string number_of(const Manifest& manifest, const Piece& piece) {

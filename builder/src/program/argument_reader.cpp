@@ -1,5 +1,7 @@
 #include "program/trial.hpp"
 
+#include <clbake/os/paths.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -18,8 +20,8 @@ constexpr std::uint64_t kMaxImageExtent = 1U << 28;
 // Contents of trials go into the bundle unread, so they must come from the manifest's folder; sources at least have to
 // compile, and may lie beside it.
 bool leads_outside(const std::string& name) {
-  const std::filesystem::path path = std::filesystem::path(name).lexically_normal();
-  return path.is_absolute() || (!path.empty() && *path.begin() == "..");
+  const std::filesystem::path path = os::native(name).lexically_normal();
+  return path.has_root_path() || (!path.empty() && *path.begin() == "..");
 }
 
 // Reads one argument of a trial.

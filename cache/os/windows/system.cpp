@@ -51,6 +51,23 @@ std::string narrow(std::wstring_view text) {
   return result;
 }
 
+std::string exact(std::wstring_view text) {
+  std::string result;
+  std::size_t done = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (i + 1 < text.size() && IS_SURROGATE_PAIR(text[i], text[i + 1])) {
+      ++i;
+    } else if (IS_HIGH_SURROGATE(text[i]) || IS_LOW_SURROGATE(text[i])) {
+      result += narrow(text.substr(done, i - done));
+      result += static_cast<char>(0xE0 | text[i] >> 12);
+      result += static_cast<char>(0x80 | (text[i] >> 6 & 0x3F));
+      result += static_cast<char>(0x80 | (text[i] & 0x3F));
+      done = i + 1;
+    }
+  }
+  return result + narrow(text.substr(done));
+}
+
 std::string narrow_path(std::wstring path) {
   std::replace(path.begin(), path.end(), L'\\', L'/');
   if (begins(path, L"//?/UNC/")) path.erase(2, 6);

@@ -45,7 +45,10 @@ Result<std::wstring> wide_path(std::string_view path);
 // UTF-8; halves of surrogate pairs become U+FFFD.
 std::string narrow(std::wstring_view text);
 
-// The same of a path, with "/" between its parts and without the prefix that wide_path adds.
+// The same, but such a half becomes what is not UTF-8, so that no path is taken for another one.
+std::string exact(std::wstring_view text);
+
+// narrow() of a path, with "/" between its parts and without the prefix that wide_path adds.
 std::string narrow_path(std::wstring path);
 
 // The system's text, in its language, on one line.

@@ -345,7 +345,7 @@ BOOST_AUTO_TEST_CASE(ShippedProfilesAreReadableAndShort) {
     for (const auto& entry : std::filesystem::directory_iterator(SHIPPED_PROFILES)) {
       if (entry.path().extension() != ".json") continue;
       ++files;
-      required(profile::read_tuning(entry.path()));
+      required(profile::read_tuning(entry.path().string()));
     }
   }
   BOOST_TEST(profile::shipped_profiles().size() == files);

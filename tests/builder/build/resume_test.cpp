@@ -80,10 +80,10 @@ BOOST_AUTO_TEST_CASE(DamagedFilesOfAnInterruptedBuildAreMadeAgain) {
   BOOST_TEST(outcome(fixture.build(12)) == "cancelled");
   std::size_t damaged = 0;
   for (const fs::directory_entry& entry : fs::directory_iterator(fixture.work_directory())) {
-    const std::string extension = entry.path().extension();
+    const std::string extension = entry.path().extension().string();
     if (extension != ".compiled" && extension != ".proven") continue;
-    const std::string bytes = read_file(entry.path());
-    write_file(entry.path(), damaged++ % 2 ? "garbage" : bytes.substr(0, bytes.size() / 2));
+    const std::string bytes = read_file(entry.path().string());
+    write_file(entry.path().string(), damaged++ % 2 ? "garbage" : bytes.substr(0, bytes.size() / 2));
   }
   BOOST_TEST(damaged == 12U);
   BOOST_TEST(outcome(fixture.build()) == "ok");

@@ -102,13 +102,13 @@ BOOST_FIXTURE_TEST_CASE(WhatIsDamagedIsBakedAgain, Stored) {
   const std::string index = index_of(options.devices[0].target);
   for (const fs::directory_entry& file : fs::directory_iterator(options.store)) {
     if (file.path().extension() == ".lock") continue;
-    const std::string bytes = read_file(file.path());
-    write_file(file.path(), bytes.substr(0, bytes.size() / 2));
+    const std::string bytes = read_file(file.path().string());
+    write_file(file.path().string(), bytes.substr(0, bytes.size() / 2));
     const build::BuildReport report = built();
     BOOST_TEST(report.baked == kVariants);
     BOOST_TEST(report.remarks.size() == 1U);
     BOOST_TEST(contains(*report.remarks.begin(), "the store was of no use: " + options.store), *report.remarks.begin());
-    BOOST_TEST((read_file(file.path()) == bytes));
+    BOOST_TEST((read_file(file.path().string()) == bytes));
   }
   BOOST_TEST(built().reused == kVariants);
 }

@@ -2,6 +2,7 @@
 #include "build_fixture.hpp"
 
 #include <clbake/builder/scratch.hpp>
+#include <clbake/os/environment.hpp>
 
 #include <boost/test/unit_test.hpp>
 #include <cstdlib>
@@ -99,11 +100,11 @@ BOOST_AUTO_TEST_CASE(ADriverThatCannotBeLoadedIsNamedWithItsIcdFile) {
   const std::string empty = file("b.icd", "");
   file("c.icd", "libm.so.6\n");
   file("readme.txt", "libclbake_missing_driver.so\n");
-  setenv("OCL_ICD_VENDORS", vendors.path().c_str(), 1);
+  os::set_variable("OCL_ICD_VENDORS", vendors.path());
   const std::vector<std::string> several = unloadable_drivers();
-  setenv("OCL_ICD_VENDORS", missing.c_str(), 1);
+  os::set_variable("OCL_ICD_VENDORS", missing);
   const std::vector<std::string> one = unloadable_drivers();
-  unsetenv("OCL_ICD_VENDORS");
+  os::unset_variable("OCL_ICD_VENDORS");
   BOOST_REQUIRE_EQUAL(several.size(), 2U);
   BOOST_TEST(contains(several[0], missing + ": libclbake_missing_driver.so: cannot open"), several[0]);
   BOOST_TEST(several[1] == empty + " names no library");

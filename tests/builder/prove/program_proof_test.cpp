@@ -5,6 +5,7 @@
 #include "build_fixture.hpp"
 #include "selected_devices.hpp"
 
+#include <clbake/os/environment.hpp>
 #include <clbake/program_text.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -51,7 +52,7 @@ std::string kernels_of(const std::string& reverse_trials, const std::string& siz
 // LeakSanitizer's tracer crashes in the child that proves a program on PoCL.
 void without_leak_checks_of_children() {
   const char* const set = std::getenv("ASAN_OPTIONS");
-  setenv("ASAN_OPTIONS", ((set ? std::string(set) + ":" : std::string()) + "detect_leaks=0").c_str(), 1);
+  os::set_variable("ASAN_OPTIONS", ((set ? std::string(set) + ":" : std::string()) + "detect_leaks=0"));
 }
 
 // Builds of one program for this machine's device with the real command as worker.
@@ -151,10 +152,10 @@ BOOST_FIXTURE_TEST_CASE(ProgramsThatAreNoPlainSourceAreBakedAndProven, Proofs) {
 }
 
 BOOST_FIXTURE_TEST_CASE(AProgramIsProvenAndServesWithoutACompiler, Proofs) {
-  setenv("POCL_BINARY_SPECIALIZE_WG", "64-1-1-goffs0", 1);  // which a user may have set: not all that is needed
+  os::set_variable("POCL_BINARY_SPECIALIZE_WG", "64-1-1-goffs0");  // which a user may have set: not all that is needed
   BOOST_TEST(required(bake(kernels_of(trial(reverse_arguments())))).baked == 1U);
   const cache::Proof proof = contents_of(options.output).entries.at(0).proof;
-  unsetenv("POCL_BINARY_SPECIALIZE_WG");
+  os::unset_variable("POCL_BINARY_SPECIALIZE_WG");
   BOOST_TEST(proof.proven);
   BOOST_TEST(proof.tolerance > 0.0F);
   if (on_pocl()) {

@@ -142,10 +142,11 @@ BOOST_AUTO_TEST_CASE(AFileIsNamedWhetherItIsThereOrNot) {
   const Result<std::vector<Shape>> folder = read_shapes(directory.path(), kSingleNN);
   BOOST_TEST(outcome(folder) == "input/output");
   BOOST_TEST(contains(folder.status().message(), directory.path()), folder.status().message());
-  BOOST_TEST(lines(read_shapes("/dev/zero", kSingleNN)) == "/dev/zero: it has more than 64 MiB");
 }
 
+#ifndef _WIN32
 BOOST_AUTO_TEST_CASE(APipeIsReadToItsEnd) {
+  BOOST_TEST(lines(read_shapes("/dev/zero", kSingleNN)) == "/dev/zero: it has more than 64 MiB");
   const ScratchDirectory directory = required(ScratchDirectory::create());
   const std::string pipe = directory.path() + "/pipe";
   BOOST_REQUIRE_EQUAL(mkfifo(pipe.c_str(), 0600), 0);
@@ -155,6 +156,7 @@ BOOST_AUTO_TEST_CASE(APipeIsReadToItsEnd) {
   writer.join();
   BOOST_TEST(contains(read, pipe + ": line 1048578: '8x8'"), read);
 }
+#endif
 
 BOOST_AUTO_TEST_CASE(LeadingDimensionsAreNamedWhereRowsHaveGaps) {
   const std::vector<GemmKind> kinds = {{Precision::single_precision, false, false},

@@ -4,6 +4,7 @@
 
 #include <clbake/builder/release/signing.hpp>
 #include <clbake/cache/pack.hpp>
+#include <clbake/os/paths.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -27,7 +28,7 @@ std::vector<std::string> compiled(const std::string& work_directory) {
   std::vector<std::string> names;
   if (!fs::exists(work_directory)) return names;
   for (const auto& entry : fs::directory_iterator(work_directory)) {
-    if (entry.path().extension() == ".compiled") names.push_back(entry.path().filename());
+    if (entry.path().extension() == ".compiled") names.push_back(os::utf8(entry.path().filename()));
   }
   return names;
 }
@@ -36,7 +37,7 @@ std::vector<std::string> compiled(const std::string& work_directory) {
 bool is_named(const std::string& text) {
   std::error_code gone;
   for (const auto& process : fs::directory_iterator("/proc", gone)) {
-    if (contains(read_file(process.path() / "cmdline"), text)) return true;
+    if (contains(read_file(os::utf8(process.path() / "cmdline")), text)) return true;
   }
   return false;
 }
@@ -63,7 +64,7 @@ std::size_t interrupt(const std::string& output, int signal) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(AnInterruptedBuildKeepsWhatIsDoneAndGoesOn) {
+BOOST_AUTO_TEST_CASE(AnInterruptedBuildKeepsWhatIsDoneAndGoesOn, *OnPosix()) {
   baked_bundle();  // or skipped
   const Directory directory;
   const std::string output = directory.path("new.clbake");
@@ -86,12 +87,13 @@ BOOST_AUTO_TEST_CASE(AKilledBuildLeavesNoOutputAndNoProcesses) {
   {
     Running build({"build", "--device", "0", "--precision", "single", "--jobs", "2", "-o", output});
     BOOST_REQUIRE_MESSAGE(build.wait_for("[1/"), build.output());
-    build.send(SIGKILL);
-    BOOST_TEST(build.wait() == 128 + SIGKILL);
+    build.kill();
+    BOOST_TEST(build.wait() == 128 + 9);
   }
   BOOST_TEST(comes_true([&] { return !is_named(output); }));  // as the workers do on their command lines
   BOOST_TEST(!fs::exists(output));
-  interrupt(output, SIGINT);  // the next one can take the lock
+  Running next({"build", "--device", "0", "--precision", "single", "--jobs", "2", "-o", output});
+  BOOST_TEST(next.wait_for("[2/"), next.output());  // took the lock, and goes on
 }
 
 BOOST_AUTO_TEST_CASE(ARebuildReusesWhatIsBaked) {
@@ -123,7 +125,7 @@ BOOST_AUTO_TEST_CASE(AnOutputThatCannotBeWrittenIsNamed) {
   BOOST_TEST(read_file(file) == "text");
 }
 
-BOOST_AUTO_TEST_CASE(AFullDiskIsNamedAndLeavesNoPartialOutput) {
+BOOST_AUTO_TEST_CASE(AFullDiskIsNamedAndLeavesNoPartialOutput, *OnPosix()) {
   baked_bundle();
   const Directory directory;
   const std::string output = directory.path("new.clbake");
@@ -133,7 +135,7 @@ BOOST_AUTO_TEST_CASE(AFullDiskIsNamedAndLeavesNoPartialOutput) {
 }
 
 // Everything is reused; only the bundle itself does not fit.
-BOOST_AUTO_TEST_CASE(AFullDiskWhilePackingLeavesTheEarlierBundle) {
+BOOST_AUTO_TEST_CASE(AFullDiskWhilePackingLeavesTheEarlierBundle, *OnPosix()) {
   const Directory directory;
   const std::string output = directory.path("new.clbake");
   cache::Contents contents = baked_contents();

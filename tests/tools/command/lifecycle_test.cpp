@@ -40,7 +40,7 @@ cache::Contents before_the_update() {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(EachCommandOfThePageDoesWhatItSays) {
+BOOST_AUTO_TEST_CASE(EachCommandOfThePageDoesWhatItSays, *OnPosix()) {
   if (baked_origin() != "native") skip("the driver gives no machine code, which the page's commands ask for");
   const Directory directory;
   directory.write("gemm.clbake", encoded(before_the_update()));

@@ -3,6 +3,8 @@
 #include "command.hpp"
 #include "profile/tunings.hpp"
 
+#include <clbake/os/paths.hpp>
+
 #include <algorithm>
 #include <filesystem>
 
@@ -84,14 +86,14 @@ BOOST_AUTO_TEST_CASE(ShippedProfilesAreFittedToTheTimingsBesideThem) {
   for (const auto& folder : std::filesystem::directory_iterator(CLBAKE_SHIPPED_PROFILES)) {
     if (!folder.is_directory()) continue;
     Arguments files;
-    for (const auto& times : std::filesystem::directory_iterator(folder)) files.push_back(times.path());
+    for (const auto& times : std::filesystem::directory_iterator(folder)) files.push_back(os::utf8(times.path()));
     std::sort(files.begin(), files.end());
     const std::string output = directory.path("fitted.json");
     Arguments fit = {"tune", "-o", output, "--fit"};
     fit.insert(fit.end(), files.begin(), files.end());
     const Outcome outcome = clbake(fit, no_platform());
     BOOST_REQUIRE_MESSAGE(outcome.status == 0, outcome.err);
-    BOOST_TEST((read_file(output) == read_file(folder.path().string() + ".json")), folder.path());
+    BOOST_TEST((read_file(output) == read_file(os::utf8(folder.path()) + ".json")), folder.path());
     ++profiles;
   }
   BOOST_TEST(profiles > 0U);

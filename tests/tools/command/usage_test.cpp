@@ -210,7 +210,7 @@ BOOST_AUTO_TEST_CASE(ADriverThatCannotBeLoadedIsTheCause) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(AnOutputThatCannotBeWrittenToStdoutIsAFailure) {
+BOOST_AUTO_TEST_CASE(AnOutputThatCannotBeWrittenToStdoutIsAFailure, *OnPosix()) {
   const Outcome outcome = shell("\"$CLBAKE\" --help > /dev/full");
   check_refused(outcome, 1, {"stdout"});
 }

@@ -4,6 +4,8 @@
 #include <clbake/builder/platforms.hpp>
 
 #include <clbake/builder/process.hpp>
+#include <clbake/os/files.hpp>
+#include <clbake/os/paths.hpp>
 
 #include <algorithm>
 #include <filesystem>
@@ -67,10 +69,7 @@ TimingProcess::TimingProcess(const TuneOptions& options, HangingWidths& hanging,
 
 TimingProcess::~TimingProcess() {
   child_.reset();
-  for (const char* suffix : {".job", ".log"}) {
-    std::error_code ignored;
-    std::filesystem::remove(stem_ + suffix, ignored);
-  }
+  for (const char* suffix : {".job", ".log"}) os::remove_file(stem_ + suffix);
 }
 
 Status TimingProcess::compile(const kernels::Params& params) {
@@ -88,7 +87,7 @@ Status TimingProcess::compile(const kernels::Params& params) {
 Status TimingProcess::start() {
   const std::string cache = options_.work + "/clbake-cache";
   std::error_code error;
-  std::filesystem::create_directory(cache, error);
+  std::filesystem::create_directory(os::native(cache), error);
   if (error) return {Code::io, cache + ": cannot create: " + error.message()};
   command_.arguments = {options_.worker, "worker", "time", stem_ + ".job", std::to_string(unit_)};
   command_.environment = driver_cache_environment(cache);

@@ -36,7 +36,7 @@ std::vector<std::string> begin_program(int, char**) {
   int count = 0;
   wchar_t** const words = ::CommandLineToArgvW(::GetCommandLineW(), &count);
   std::vector<std::string> arguments;
-  for (int i = 1; words && i < count; ++i) arguments.push_back(windows::narrow(words[i]));
+  for (int i = 1; words && i < count; ++i) arguments.push_back(windows::exact(words[i]));
   ::LocalFree(words);
   return arguments;
 }

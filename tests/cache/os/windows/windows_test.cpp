@@ -4,8 +4,7 @@
 #include <clbake/os/private_directory.hpp>
 
 #include "os/room.hpp"
-
-#include <windows.h>
+#include "windows/system.hpp"
 
 #include <aclapi.h>
 #include <sddl.h>
@@ -128,6 +127,16 @@ BOOST_AUTO_TEST_CASE(APathHasToBeUtf8) {
     BOOST_TEST((PrivateDirectory::open(path, true).status().code() == Code::invalid_argument));
   }
   BOOST_TEST(room.names().empty());
+}
+
+BOOST_AUTO_TEST_CASE(HalfASurrogatePairIsNoPartOfAPath) {
+  for (const std::wstring half : {L"\xD83D", L"\xDC00", L"\xDC00\xD83D"}) {
+    const std::string path = windows::exact(L"a/" + half + L"z");
+    const Status status = map_file(path).status();
+    BOOST_TEST(status.message() == path + ": is not UTF-8");
+    BOOST_TEST((status.code() == Code::invalid_argument));
+  }
+  BOOST_TEST(windows::exact(L"a\xD83D\xDC00z") == "a\xF0\x9F\x90\x80z");
 }
 
 BOOST_AUTO_TEST_CASE(NamesOfDevicesAreNoFiles) {

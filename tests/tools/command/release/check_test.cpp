@@ -57,7 +57,7 @@ BOOST_AUTO_TEST_CASE(WhatHasToBeProvenOnTheDeviceIsCheckedOnlyByName) {
   BOOST_TEST(clbake(named).status == 3);
 }
 
-BOOST_AUTO_TEST_CASE(ShapesComeFromAPipeOrStandardInput) {
+BOOST_AUTO_TEST_CASE(ShapesComeFromAPipeOrStandardInput, *OnPosix()) {
   const ReleaseFiles files;
   const std::string check = "$CLBAKE check " + files.bundle + " --require any --shapes ";
   for (const std::string& line : {"cat " + files.shapes + " | " + check + "-", check + "/dev/stdin < " + files.shapes,

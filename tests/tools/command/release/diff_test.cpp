@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(EachRecordThatDiffersIsNamed) {
   BOOST_TEST(source.size() == c.variants.size());
 }
 
-BOOST_AUTO_TEST_CASE(AFailureIsNotADifference) {
+BOOST_AUTO_TEST_CASE(AFailureIsNotADifference, *OnPosix()) {
   TwoBundles files;
   const std::string letter = files.directory.write("letter.txt", std::string("Dear all,"));
   check_refused(clbake({"diff", files.bundle, letter}), 2, {"clbake diff: " + letter, "not a bundle"});
