@@ -2,11 +2,20 @@
 
 #include <clbake/cache/reader.hpp>
 #include <clbake/cache/writer.hpp>
+#include <clbake/os/files.hpp>
 
 #include <fstream>
 #include <sstream>
 
 namespace clbake::tests {
+
+const std::string& no_such_file() {
+  static const std::string text = [] {
+    const std::string message = os::read_file("none", 1).status().message();
+    return message.substr(message.rfind(": ") + 2);
+  }();
+  return text;
+}
 
 std::string read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);

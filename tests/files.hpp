@@ -15,6 +15,9 @@ T required(Result<T> result) {
   return std::move(*result);
 }
 
+// The end of a message about a file that is not there.
+const std::string& no_such_file();
+
 // Empty for a file that is not there.
 std::string read_file(const std::string& path);
 void write_file(const std::string& path, const std::string& text);

@@ -10,7 +10,8 @@
 
 namespace clbake::tests {
 
-// The decorator of cases that stand on POSIX: a shell around the command, signals, files in /proc and /dev.
+// The decorator of cases that stand on POSIX: a shell around the command, signals, /proc and /dev, and drivers
+// that variables choose.
 #ifdef _WIN32
 using OnPosix = boost::unit_test::enable_if<false>;
 #else

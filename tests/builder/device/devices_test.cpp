@@ -1,5 +1,6 @@
 // Which devices a SPEC means.
 #include "build_fixture.hpp"
+#include "system/program.hpp"
 
 #include <clbake/builder/scratch.hpp>
 #include <clbake/os/environment.hpp>
@@ -90,7 +91,7 @@ BOOST_AUTO_TEST_CASE(DifferentDevicesAreAmbiguousWhereOneIsWanted) {
   BOOST_TEST(!contains(message, "GeForce"));
 }
 
-BOOST_AUTO_TEST_CASE(ADriverThatCannotBeLoadedIsNamedWithItsIcdFile) {
+BOOST_AUTO_TEST_CASE(ADriverThatCannotBeLoadedIsNamedWithItsIcdFile, *OnPosix()) {
   const process::ScratchDirectory vendors = required(process::ScratchDirectory::create());
   const auto file = [&](const std::string& name, const std::string& text) {
     write_file(vendors.path() + "/" + name, text);

@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(AFileThatCannotBeReadIsNamed) {
     BOOST_TEST(contains(read.status().message(), file + ": "), read.status().message());
     BOOST_TEST(contains(read.status().message(), cause), read.status().message());
   };
-  check(shop.path("missing.json"), "not found", "No such file");
+  check(shop.path("missing.json"), "not found", no_such_file());
   check(shop.path(""), "input/output", "Is a directory");
   write_file(shop.path("large.json"), "{");
   std::filesystem::resize_file(shop.path("large.json"), (64 << 20) + 1);

@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(WhatCannotBeEmbeddedIsNamedAndNothingIsWritten) {
   const std::string missing = directory.path("missing.clbake");
   const std::string output = directory.path("made.S");
   const std::size_t before = directory.files().size();
-  check_refused(clbake({"embed", missing, "-o", output}), 1, {"clbake embed", missing, "No such file"});
+  check_refused(clbake({"embed", missing, "-o", output}), 1, {"clbake embed", missing, no_such_file()});
   check_refused(clbake({"embed", letter, "-o", output}), 1, {"clbake embed", letter, "not a bundle"});
   check_refused(clbake({"embed", good, "-o", directory.path("no/made.S")}), 1, {"clbake embed", "no/made.S"});
   check_refused(clbake({"embed", good, "-o", directory.path("made.s")}), 2, {"--output", "made.s"});

@@ -40,7 +40,7 @@ BOOST_AUTO_TEST_CASE(AProfileThatCannotBeReadIsNamedWithItsCause) {
     BOOST_REQUIRE(at != std::string::npos);
     return directory.write("bad.json", text.replace(at, part.size(), by));
   };
-  check_refused_by_both(directory.path("missing.json"), {"No such file"});
+  check_refused_by_both(directory.path("missing.json"), {no_such_file()});
   check_refused_by_both(directory.write("cut.json", good.substr(0, good.size() / 2)),
                         {"line ", "unexpected end of input"});
   check_refused_by_both(directory.write("other.json", std::string("{\"devices\": []}")), {"no clbake profile"});

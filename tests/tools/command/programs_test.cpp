@@ -287,7 +287,7 @@ BOOST_AUTO_TEST_CASE(AManifestIsBegunAndBaked) {
   BOOST_TEST(built.status == 0, built.err);
   check_refused(clbake({"programs", "init", directory.path("app.cl"), "-o", manifest}), 1,
                 {"exists; it stays as it is"});
-  check_refused(clbake({"programs", "init", directory.path("none.cl")}), 1, {"none.cl: No such file"});
+  check_refused(clbake({"programs", "init", directory.path("none.cl")}), 1, {"none.cl: " + no_such_file()});
 }
 
 }  // namespace clbake::tool::test

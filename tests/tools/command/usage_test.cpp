@@ -187,7 +187,7 @@ BOOST_AUTO_TEST_CASE(AVariantThatCannotBeReadIsNamedWithItsPart) {
   check_refused(clbake({"build", "-o", "x", "--variant", "tutorial-1", "--precision", "single"}), 2, {"--precision"});
 }
 
-BOOST_AUTO_TEST_CASE(NoPlatformIsNamedByEveryVerbThatNeedsOne) {
+BOOST_AUTO_TEST_CASE(NoPlatformIsNamedByEveryVerbThatNeedsOne, *OnPosix()) {
   const Directory directory;
   const std::string output = directory.path("new.clbake");
   for (const Arguments& all : {Arguments{"devices"},
@@ -199,7 +199,7 @@ BOOST_AUTO_TEST_CASE(NoPlatformIsNamedByEveryVerbThatNeedsOne) {
   BOOST_TEST(directory.files().empty());
 }
 
-BOOST_AUTO_TEST_CASE(ADriverThatCannotBeLoadedIsTheCause) {
+BOOST_AUTO_TEST_CASE(ADriverThatCannotBeLoadedIsTheCause, *OnPosix()) {
   const Directory vendors;
   const std::string icd = vendors.write("broken.icd", "libclbake_missing_driver.so\n");
   const Environment environment = {{"OCL_ICD_VENDORS", vendors.path("")}};

@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(BadInputIsNamed) {
   const ReleaseFiles files;
   const std::string bad = files.directory.write("bad.txt", std::string("single nn 64x64x64\n64 by 64\n"));
   check_refused(clbake({"check", files.bundle, "--shapes", bad}), 1, {"clbake check", bad + ": line 2"});
-  check_refused(clbake({"check", files.bundle, "--shapes", files.directory.path("none")}), 1, {"none", "No such file"});
+  check_refused(clbake({"check", files.bundle, "--shapes", files.directory.path("none")}), 1, {"none", no_such_file()});
   check_refused(clbake({"check", files.bundle}), 2, {"clbake check", "shapes"});
   check_refused(clbake({"check", files.bundle, "--shapes", files.shapes, "--require", "fast"}), 2,
                 {"--require", "'fast'"});

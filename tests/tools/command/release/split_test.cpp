@@ -169,12 +169,12 @@ BOOST_AUTO_TEST_CASE(SlicesThatAreNotThoseOfTheIndexAreRefused) {
   fs::copy_file(second, first, fs::copy_options::overwrite_existing);
   refused("its digest is another one");
   fs::remove(first);
-  refused("No such file");
+  refused(no_such_file());
   // A slice that is not whole is written again.
   write_file(first, bytes.substr(0, bytes.size() / 2));
   BOOST_TEST(delivery.split(delivery.files.bundle)["written"] == 1);
   BOOST_TEST((read_file(first) == bytes));
-  check_refused(clbake({"merge", first, delivery.directory.path("none.clbake-index"), "-o", output}), 1, {"No such"});
+  check_refused(clbake({"merge", first, delivery.directory.path("none.clbake-index"), "-o", output}), 1, {no_such_file()});
   write_file(delivery.index, read_file(delivery.index).substr(0, 500));
   check_refused(clbake({"merge", delivery.store, "-o", output}), 1, {delivery.index, "truncated"});
 }
