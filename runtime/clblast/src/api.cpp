@@ -5,11 +5,10 @@
 #include "serve.hpp"
 
 #include <clbake/clblast_door.h>
+#include <clbake/export.h>
 
 #include <CL/cl_half.h>
-#include <clblast_c.h>
 
-#include <complex>
 #include <vector>
 
 using namespace clbake;
@@ -31,22 +30,10 @@ constexpr Precision kPrecision<std::complex<float>> = Precision::complex_single;
 template <>
 constexpr Precision kPrecision<std::complex<double>> = Precision::complex_double;
 
-// Arguments of the API for C as those of that for C++.
-template <typename T>
-T& convert(T& same) {
-  return same;
-}
-Layout convert(CLBlastLayout layout) { return static_cast<Layout>(layout); }
-Transpose convert(CLBlastTranspose transpose) { return static_cast<Transpose>(transpose); }
-std::complex<float> convert(cl_float2 x) { return {x.s[0], x.s[1]}; }
-std::complex<double> convert(cl_double2 x) { return {x.s[0], x.s[1]}; }
-const std::complex<float>* convert(const cl_float2* x) { return reinterpret_cast<const std::complex<float>*>(x); }
-const std::complex<double>* convert(const cl_double2* x) { return reinterpret_cast<const std::complex<double>*>(x); }
-
 // Calls a function of C++ for one of C.
 template <typename... Parameters, typename... Arguments>
 CLBlastStatusCode by_cpp(StatusCode (*function)(Parameters...), Arguments&&... arguments) {
-  return static_cast<CLBlastStatusCode>(function(convert(arguments)...));
+  return static_cast<CLBlastStatusCode>(function(door::from_c(arguments)...));
 }
 
 // The product that CLBlast's arguments describe. The conjugate transpose of real numbers is their transpose.
@@ -91,8 +78,9 @@ StatusCode Gemm(const Layout layout, const Transpose a_transpose, const Transpos
                        {{a_buffer, a_offset}, {b_buffer, b_offset}, {c_buffer, c_offset}}, &scalars, 1, queue, event);
   });
   if (answer) return *answer;
-  return door::by_clblast(&Gemm<T>, layout, a_transpose, b_transpose, m, n, k, alpha, a_buffer, a_offset, a_ld,
-                          b_buffer, b_offset, b_ld, beta, c_buffer, c_offset, c_ld, queue, event, cl_mem{nullptr});
+  return door::by_clblast(&Gemm<T>, door::InC<T>::gemm, layout, a_transpose, b_transpose, m, n, k, alpha, a_buffer,
+                          a_offset, a_ld, b_buffer, b_offset, b_ld, beta, c_buffer, c_offset, c_ld, queue, event,
+                          cl_mem{nullptr});
 }
 
 template <typename T>
@@ -114,8 +102,9 @@ StatusCode GemmBatched(const Layout layout, const Transpose a_transpose, const T
     return door::serve(problem, {{a_buffer}, {b_buffer}, {c_buffer}}, scalars.data(), batch_count, queue, event);
   });
   if (answer) return *answer;
-  return door::by_clblast(&GemmBatched<T>, layout, a_transpose, b_transpose, m, n, k, alphas, a_buffer, a_offsets, a_ld,
-                          b_buffer, b_offsets, b_ld, betas, c_buffer, c_offsets, c_ld, batch_count, queue, event);
+  return door::by_clblast(&GemmBatched<T>, door::InC<T>::gemm_batched, layout, a_transpose, b_transpose, m, n, k,
+                          alphas, a_buffer, a_offsets, a_ld, b_buffer, b_offsets, b_ld, betas, c_buffer, c_offsets,
+                          c_ld, batch_count, queue, event);
 }
 
 template <typename T>
@@ -138,9 +127,9 @@ StatusCode GemmStridedBatched(const Layout layout, const Transpose a_transpose, 
                        event);
   });
   if (answer) return *answer;
-  return door::by_clblast(&GemmStridedBatched<T>, layout, a_transpose, b_transpose, m, n, k, alpha, a_buffer, a_offset,
-                          a_ld, a_stride, b_buffer, b_offset, b_ld, b_stride, beta, c_buffer, c_offset, c_ld, c_stride,
-                          batch_count, queue, event);
+  return door::by_clblast(&GemmStridedBatched<T>, door::InC<T>::gemm_strided_batched, layout, a_transpose, b_transpose,
+                          m, n, k, alpha, a_buffer, a_offset, a_ld, a_stride, b_buffer, b_offset, b_ld, b_stride, beta,
+                          c_buffer, c_offset, c_ld, c_stride, batch_count, queue, event);
 }
 
 template <typename T>
@@ -152,11 +141,11 @@ StatusCode GemmTempBufferSize(const Layout, const Transpose, const Transpose, co
   return status;
 }
 
-#define CLBAKE_INSTANTIATE(T)                                     \
-  template decltype(Gemm<T>) Gemm<T>;                             \
-  template decltype(GemmBatched<T>) GemmBatched<T>;               \
-  template decltype(GemmStridedBatched<T>) GemmStridedBatched<T>; \
-  template decltype(GemmTempBufferSize<T>) GemmTempBufferSize<T>;
+#define CLBAKE_INSTANTIATE(T)                                                \
+  template PUBLIC_API decltype(Gemm<T>) Gemm<T>;                             \
+  template PUBLIC_API decltype(GemmBatched<T>) GemmBatched<T>;               \
+  template PUBLIC_API decltype(GemmStridedBatched<T>) GemmStridedBatched<T>; \
+  template PUBLIC_API decltype(GemmTempBufferSize<T>) GemmTempBufferSize<T>;
 CLBAKE_INSTANTIATE(cl_half)
 CLBAKE_INSTANTIATE(float)
 CLBAKE_INSTANTIATE(double)
@@ -166,7 +155,7 @@ CLBAKE_INSTANTIATE(std::complex<double>)
 StatusCode ClearCache() {
   const Status cleared = exceptions_to_status([] { return door::clear_libraries(), Status(); });
   if (!cleared) return StatusCode::kOpenCLOutOfHostMemory;
-  return door::by_present_clblast(&ClearCache);
+  return door::by_present_clblast(&ClearCache, CLBAKE_NAMED(CLBlastClearCache));
 }
 
 // The door has nothing to fill; CLBlast does.
@@ -174,7 +163,7 @@ StatusCode FillCache(const cl_device_id device) {
   cl_device_type type = 0;
   const cl_int error = clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof type, &type, nullptr);
   if (error != CL_SUCCESS) return static_cast<StatusCode>(error);
-  return door::by_present_clblast(&FillCache, device);
+  return door::by_present_clblast(&FillCache, CLBAKE_NAMED(CLBlastFillCache), device);
 }
 
 }  // namespace clblast
@@ -235,7 +224,7 @@ CLBAKE_C_API(Z, cl_double2, std::complex<double>)
 CLBlastStatusCode CLBlastClearCache() { return by_cpp(&clblast::ClearCache); }
 CLBlastStatusCode CLBlastFillCache(const cl_device_id device) { return by_cpp(&clblast::FillCache, device); }
 
-__attribute__((visibility("default"))) int clbake_clblast_use_bundle(const char* path) {
+CLBAKE_API int clbake_clblast_use_bundle(const char* path) {
   const Status status = exceptions_to_status(
       [&]() -> Status { return path ? door::use_bundle(path) : Status(Argument::bundle, "the path is null"); });
   return static_cast<int>(status.code());

@@ -2,8 +2,6 @@
 
 #include "log.hpp"
 
-#include <dlfcn.h>
-
 #include <string>
 
 namespace clbake::door {
@@ -11,48 +9,50 @@ namespace {
 
 bool is_of_this_library(const void* address) {
   static const char own = 0;
-  Dl_info found, here;
-  return dladdr(address, &found) != 0 && dladdr(&own, &here) != 0 && found.dli_fbase == here.dli_fbase;
+  return os::in_one_module(address, &own);
 }
 
 // Never closed: programs may hold pointers into it. Null where it is not there, or the name leads to this library.
-void* open_by_name(const char* name, bool only_present) {
-  void* const handle = dlopen(name, RTLD_LAZY | RTLD_LOCAL | (only_present ? RTLD_NOLOAD : 0));
-  const char* const failure = handle ? nullptr : dlerror();
-  const bool own = handle && is_of_this_library(dlsym(handle, "CLBlastClearCache"));
-  if (!only_present) {
-    log(own      ? std::string("CLBlast: ") + name + " is this library; CLBAKE_CLBLAST_LIBRARY names another file"
-        : handle ? std::string("CLBlast: opened ") + name
-                 : std::string("CLBlast: ") + (failure ? failure : name));
-  }
-  return own ? nullptr : handle;
+os::LibraryHandle open_by_name(const std::string& name) {
+  const Result<os::LibraryHandle> opened = os::open_library(name);
+  const bool own = opened && is_of_this_library(os::symbol(*opened, "CLBlastClearCache"));
+  log("CLBlast: " + (own      ? name + " is this library; CLBAKE_CLBLAST_LIBRARY names another file"
+                     : opened ? "opened " + name
+                              : opened.status().message()));
+  return opened && !own ? *opened : nullptr;
 }
 
-void* open_original(bool only_present) {
+os::LibraryHandle present_by_name(const std::string& name) {
+  const os::LibraryHandle found = os::find_library(name);
+  return found && is_of_this_library(os::symbol(found, "CLBlastClearCache")) ? nullptr : found;
+}
+
+template <typename ByName>
+os::LibraryHandle first_of_its_names(const ByName& by_name) {
   const std::string named = environment("CLBAKE_CLBLAST_LIBRARY");
-  if (!named.empty()) return open_by_name(named.c_str(), only_present);
-  void* const handle = open_by_name("libclblast.so.1", only_present);
-  return handle ? handle : open_by_name("libclblast.so", only_present);
+  if (!named.empty()) return by_name(named);
+  const os::LibraryHandle first = by_name(os::by_system("libclblast.so.1", "clblast.dll"));
+  return first ? first : by_name(os::by_system("libclblast.so", "libclblast.dll"));
 }
 
-void* opened_original() {
-  static void* const handle = open_original(false);
-  return handle;
+os::LibraryHandle opened_original() {
+  static const os::LibraryHandle only = first_of_its_names(open_by_name);
+  return only;
 }
 
 }  // namespace
 
-void* original_of(const void* same, bool may_open) noexcept {
+void* original_of(const void* same, const char* name_in_c, bool may_open) noexcept {
   try {
-    Dl_info found;
-    if (dladdr(same, &found) == 0 || !found.dli_sname) return nullptr;
-    void* function = dlsym(RTLD_NEXT, found.dli_sname);
+    const std::string name = os::kInterposes ? os::exported_name(same) : name_in_c;
+    if (name.empty()) return nullptr;
+    void* function = os::kInterposes ? os::next_function(name) : nullptr;
     if (!function) {
-      void* const handle = may_open ? opened_original() : open_original(true);
-      function = handle ? dlsym(handle, found.dli_sname) : nullptr;
+      const os::LibraryHandle library = may_open ? opened_original() : first_of_its_names(present_by_name);
+      function = library ? os::symbol(library, name) : nullptr;
     }
     if (is_of_this_library(function)) function = nullptr;
-    if (!function && may_open) log(std::string("CLBlast: none that has ") + found.dli_sname);
+    if (!function && may_open) log("CLBlast: none that has " + name);
     return function;
   } catch (...) {  // for lack of memory
     return nullptr;

@@ -2,13 +2,11 @@
 
 #include "log.hpp"
 
-#include <clbake/os/files.hpp>
+#include <clbake/os/guest.hpp>
 #include <clbake/os/libraries.hpp>
-
-#include <unistd.h>
+#include <clbake/os/paths.hpp>
 
 #include <algorithm>
-#include <cstdlib>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -34,7 +32,7 @@ struct State {
   std::vector<Kept> kept;  // the latest first
   std::uint64_t clears = 0;
   std::optional<Bundle> named;  // by use_bundle
-  const pid_t process = getpid();
+  const std::uint64_t process = os::process_id();
 };
 
 // Never destroyed: static objects of a program may multiply in their destructors.
@@ -67,7 +65,7 @@ std::vector<Bundle> open_bundles() {
   std::vector<Bundle> list;
   const std::string named = environment("CLBAKE_CLBLAST_BUNDLE");
   for (std::size_t at = 0; at < named.size();) {
-    const std::size_t end = std::min(named.find(':', at), named.size());
+    const std::size_t end = std::min(named.find(os::kListSeparator, at), named.size());
     if (end > at) add(list, Bundle::open(named.substr(at, end - at)), named.substr(at, end - at));
     at = end + 1;
   }
@@ -124,7 +122,7 @@ std::optional<Library> find(cl_context context, cl_device_id device) {
 
 // Releases nothing, as drivers may be gone. A forked child has no threads to wait for.
 void finish() {
-  if (getpid() != state().process) return;
+  if (os::process_id() != state().process) return;
   std::unique_lock<std::mutex> lock(state().mutex);
   const std::vector<Kept> all = state().kept;
   lock.unlock();
@@ -175,18 +173,9 @@ Status use_bundle(const std::string& path) {
   return {};
 }
 
-// The end of the main thread precedes all exit handlers. A program that ends in another thread runs the latest handlers
-// first: this one before those of the compiler, which has begun to work.
+// Before the handlers of the compiler, which has begun to work.
 void wait_at_exit_after_a_miss() {
-  if (!std::exchange(told_of_miss, false)) return;
-  struct AtEndOfThread {
-    ~AtEndOfThread() { finish(); }
-  };
-  if (gettid() == getpid()) {
-    thread_local const AtEndOfThread at_end;
-    static_cast<void>(&at_end);
-  }
-  static_cast<void>(std::atexit(finish));
+  if (std::exchange(told_of_miss, false)) os::before_exit(finish);
 }
 
 }  // namespace clbake::door

@@ -2,8 +2,7 @@
 
 #include <clbake/os/appended_file.hpp>
 #include <clbake/os/environment.hpp>
-
-#include <unistd.h>
+#include <clbake/os/guest.hpp>
 
 #include <optional>
 
@@ -26,7 +25,7 @@ void log(const std::string& line) {
   static const os::AppendedFile* const file = opened();
   if (!file) return;
   // One call, so that lines of several threads and processes stay whole.
-  static_cast<void>(file->append("clbake-clblast[" + std::to_string(::getpid()) + "]: " + line + "\n"));
+  static_cast<void>(file->append("clbake-clblast[" + std::to_string(os::process_id()) + "]: " + line + "\n"));
 }
 
 }  // namespace clbake::door

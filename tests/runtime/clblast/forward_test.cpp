@@ -7,10 +7,10 @@
 
 #include <clblast_c.h>
 
-#include <dlfcn.h>
+#include <clbake/os/interposition.hpp>
 
 #include <boost/test/unit_test.hpp>
-#include <fstream>
+#include <cstdlib>
 
 using namespace clbake::tests;
 using clblast::Layout;
@@ -19,19 +19,22 @@ using clblast::Transpose;
 
 namespace {
 
-cl_int failing_launch = CL_SUCCESS;
+[[maybe_unused]] cl_int failing_launch = CL_SUCCESS;
 
 }  // namespace
+
+#ifndef _WIN32  // no function of another library's name
 
 // In the place of the driver's.
 extern "C" cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
                                          const size_t* offset, const size_t* global, const size_t* local, cl_uint count,
                                          const cl_event* waits, cl_event* event) {
   static const auto driver =
-      reinterpret_cast<decltype(&clEnqueueNDRangeKernel)>(dlsym(RTLD_NEXT, "clEnqueueNDRangeKernel"));
+      reinterpret_cast<decltype(&clEnqueueNDRangeKernel)>(clbake::os::next_function("clEnqueueNDRangeKernel"));
   if (failing_launch != CL_SUCCESS) return failing_launch;
   return driver(queue, kernel, dimensions, offset, global, local, count, waits, event);
 }
+#endif
 
 namespace {
 
@@ -41,13 +44,7 @@ StatusCode one_product(cl_mem a, cl_mem b, cl_mem c, std::size_t lda, float beta
                               c, 0, 1, &q);
 }
 
-bool clblast_is_in_the_process() {
-  std::ifstream maps("/proc/self/maps");
-  for (std::string line; std::getline(maps, line);) {
-    if (line.find("fake_clblast.so") != std::string::npos) return true;
-  }
-  return false;
-}
+bool clblast_is_in_the_process() { return clbake::os::find_library(std::getenv("CLBAKE_CLBLAST_LIBRARY")); }
 
 }  // namespace
 
@@ -115,6 +112,7 @@ BOOST_AUTO_TEST_CASE(AProductWhoseWorkspaceDoesNotFitGoesThere) {
   for (cl_mem each : {a, b, c}) clReleaseMemObject(each);
 }
 
+#ifndef _WIN32
 BOOST_AUTO_TEST_CASE(ALaunchThatFailsGoesThereUnlessCMayBeHalfDone) {
   const Buffers on(1600, 1800, 1600);
   failing_launch = CL_OUT_OF_RESOURCES;
@@ -124,6 +122,8 @@ BOOST_AUTO_TEST_CASE(ALaunchThatFailsGoesThereUnlessCMayBeHalfDone) {
   BOOST_TEST((one_product(on.a, on.b, on.c, 1, 0) == StatusCode::kSuccess));
   clFinish(queue());
 }
+
+#endif
 
 BOOST_AUTO_TEST_CASE(OnceItIsOpenItsCacheIsClearedAndFilled) {
   BOOST_TEST((clblast::ClearCache() == kServedByClblast));

@@ -5,8 +5,10 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 namespace clbake::os {
@@ -17,6 +19,20 @@ void keep_loaded(const void* address) {
 }
 
 bool in_forked_children(void (*child)()) { return ::pthread_atfork(nullptr, nullptr, child) == 0; }
+
+// The end of the main thread precedes all exit handlers. A program that ends in another thread runs the latest handlers
+// first.
+void before_exit(void (*last)()) {
+  struct AtEndOfThread {
+    void (*last)();
+    ~AtEndOfThread() { last(); }
+  };
+  if (::syscall(SYS_gettid) == ::getpid()) {
+    thread_local const AtEndOfThread at_end{last};
+    static_cast<void>(&at_end);
+  }
+  static_cast<void>(std::atexit(last));
+}
 
 std::uint64_t process_id() { return static_cast<std::uint64_t>(::getpid()); }
 

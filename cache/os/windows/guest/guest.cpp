@@ -14,6 +14,8 @@ void keep_loaded(const void* address) {
 
 bool in_forked_children(void (*)()) { return true; }
 
+void before_exit(void (*)()) {}
+
 std::uint64_t process_id() { return ::GetCurrentProcessId(); }
 
 Result<std::string> read_trusted_file(const std::string& path, std::uintmax_t most_bytes) {

@@ -19,6 +19,11 @@ bool in_forked_children(void (*child)());
 
 std::uint64_t process_id();
 
+// Calls `last`, maybe more than once, when the process ends, while other threads and what the libraries have loaded
+// still are: with the calling thread if that is the main one, and before the exit handlers that there are now. On
+// Windows never: threads end before any library hears of it.
+void before_exit(void (*last)());
+
 // All of a regular file that only its user, who is the process's own or the administrator, can write to. Fails with
 // not_trusted where others can; and like read_file.
 Result<std::string> read_trusted_file(const std::string& path, std::uintmax_t most_bytes);
