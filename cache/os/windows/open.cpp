@@ -68,6 +68,7 @@ DWORD move_beside(const std::wstring& from, const std::wstring& path, const wcha
 // A mapped file may keep its name until nobody maps it any more, so it gets another one first.
 bool remove(const std::wstring& path) {
   if (!is_file(path)) return false;
+  remove_left_over(path);  // else the next reader would put an old file back
   std::wstring aside;
   const DWORD error = retried([&] { return move_beside(path, path, L".tmp.", aside); });
   if (error == ERROR_SUCCESS) ::DeleteFileW(aside.c_str());

@@ -41,6 +41,10 @@ Status write_through_temporary(const std::wstring& path, bool is_private, std::s
 
 Status write_all(HANDLE file, std::string_view bytes);
 
+// Removes what killed writers of `path` left beside it: the file that it replaced, and temporary ones that are older
+// than an hour. Best effort.
+void remove_left_over(const std::wstring& path);
+
 // Removes a file; one that is mapped gets a temporary name, by which it is removed later. False when that fails.
 bool remove(const std::wstring& path);
 

@@ -34,33 +34,6 @@ DWORD replace(const std::wstring& temporary, const std::wstring& path) {
   });
 }
 
-// The name of a temporary or old file of `name`.
-bool is_left_over(const std::wstring& item, const std::wstring& name) {
-  for (const wchar_t* kind : {L".tmp.", L".old."}) {
-    const std::wstring prefix = name + kind;
-    const bool ours = item.size() > prefix.size() && item.compare(0, prefix.size(), prefix) == 0 &&
-                      item.find_first_not_of(L"0123456789.", prefix.size()) == item.npos;
-    if (ours) return true;
-  }
-  return false;
-}
-
-// Removes those beside `path` that are older than an hour: their writers were killed, or their readers have ended. Best
-// effort.
-void remove_abandoned(const std::wstring& path) {
-  constexpr std::int64_t kAbandonedSeconds = 3600;
-  const std::size_t end = path.find_last_of(L"/\\") + 1;
-  WIN32_FIND_DATAW item = {};
-  const HANDLE listing = ::FindFirstFileW((path + L".*").c_str(), &item);
-  if (listing == INVALID_HANDLE_VALUE) return;
-  do {
-    const bool old = age_seconds(item.ftLastWriteTime) > kAbandonedSeconds;
-    if (old && is_left_over(item.cFileName, path.substr(end)))
-      ::DeleteFileW((path.substr(0, end) + item.cFileName).c_str());
-  } while (::FindNextFileW(listing, &item));
-  ::FindClose(listing);
-}
-
 Status check_replaceable(const std::wstring& path) {
   const Result<Handle> file = open_existing(path, FILE_READ_ATTRIBUTES, FILE_FLAG_BACKUP_SEMANTICS);
   if (!file || check_regular(file->get())) return {};
@@ -84,7 +57,7 @@ Status write_through_temporary(const std::wstring& path, bool is_private, std::s
   file.close();
   if (status) {
     const DWORD error = replace(temporary, path);
-    if (error == ERROR_SUCCESS) return {};
+    if (error == ERROR_SUCCESS) return remove_left_over(path), Status();
     status = io_failure("rename", error);
   }
   ::DeleteFileW(temporary.c_str());
@@ -98,7 +71,6 @@ Status write(const std::string& path, bool is_private, std::string_view bytes) {
   Status status = name.status();
   if (status && !is_private) status = check_replaceable(*name);
   if (status) status = write_through_temporary(*name, is_private, bytes);
-  if (status) remove_abandoned(*name);
   return status.within(path);
 }
 

@@ -66,16 +66,37 @@ Result<Child> start(const Launch& launch, int input) {
   return Child(std::make_unique<Child::Process>(Child::Process{id, launch.own_group}));
 }
 
-Exit exit_of(int wait_status) {
+Exit wait_for(::pid_t child) {
+  int status = 0;
+  ::pid_t ended = 0;
+  while ((ended = ::waitpid(child, &status, 0)) < 0 && errno == EINTR) {
+  }
   Exit exit;
-  if (WIFSIGNALED(wait_status)) exit.signal = WTERMSIG(wait_status);
-  if (WIFEXITED(wait_status)) exit.code = WEXITSTATUS(wait_status);
+  if (ended < 0) exit.code = Exit::kUnknown;
+  if (ended >= 0 && WIFSIGNALED(status)) exit.signal = WTERMSIG(status);
+  if (ended >= 0 && WIFEXITED(status)) exit.code = WEXITSTATUS(status);
   return exit;
 }
+
+namespace {
+
+// gone: ended, and its number may be another process's, since the caller ignores SIGCHLD.
+enum class State { running, ended, gone };
+
+State state_of(::pid_t child) {
+  siginfo_t info{};
+  if (::waitid(P_PID, static_cast<::id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) != 0) {
+    return errno == ECHILD ? State::gone : State::running;
+  }
+  return info.si_pid == child ? State::ended : State::running;
+}
+
+}  // namespace
 
 }  // namespace posix
 
 std::string describe(const Exit& exit) {
+  if (exit.code == Exit::kUnknown) return "ended in an unknown way, as the program ignores SIGCHLD";
   if (exit.signal == 0) return "exit status " + std::to_string(exit.code);
   return "killed by signal " + std::to_string(exit.signal) + " (" + ::strsignal(exit.signal) + ")";
 }
@@ -97,11 +118,7 @@ Child& Child::operator=(Child&& other) noexcept {
 
 Child::~Child() { kill(); }
 
-bool Child::has_ended() const {
-  siginfo_t info{};
-  return process_ && ::waitid(P_PID, static_cast<::id_t>(process_->id), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-         info.si_pid == process_->id;
-}
+bool Child::has_ended() const { return process_ && posix::state_of(process_->id) != posix::State::running; }
 
 std::optional<Exit> Child::ended() {
   if (!has_ended()) return std::nullopt;
@@ -110,13 +127,13 @@ std::optional<Exit> Child::ended() {
 
 Exit Child::kill() {
   if (!process_) return {};
-  if (process_->own_group) ::kill(-process_->id, SIGKILL);
-  ::kill(process_->id, SIGKILL);  // under an emulator it may not have its group yet
-  int status = 0;
-  while (::waitpid(process_->id, &status, 0) < 0 && errno == EINTR) {
+  if (posix::state_of(process_->id) != posix::State::gone) {
+    if (process_->own_group) ::kill(-process_->id, SIGKILL);
+    ::kill(process_->id, SIGKILL);  // under an emulator it may not have its group yet
   }
+  const Exit exit = posix::wait_for(process_->id);
   process_.reset();
-  return posix::exit_of(status);
+  return exit;
 }
 
 std::chrono::nanoseconds Child::processor_time() const {

@@ -23,7 +23,8 @@ Result<Child> start(const Launch& launch, int input);
 // Io, with the system's word for `error`.
 Status cannot_start(const std::string& program, int error);
 
-Exit exit_of(int wait_status);
+// Waits until the child has ended. Whoever ignores SIGCHLD is not told how it did: see Exit.
+Exit wait_for(::pid_t child);
 
 // "NAME=value".
 std::vector<std::string> assignments(const std::map<std::string, std::string>& variables);

@@ -84,10 +84,7 @@ Result<Exit> run_in_foreground(const std::vector<std::string>& arguments,
   const Signals signals;
   const int error = spawn(signals, arguments, posix::assignments(environment));
   if (error != 0) return {Code::io, std::strerror(error)};
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return posix::exit_of(status);
+  return posix::wait_for(child);
 }
 
 }  // namespace clbake::os

@@ -68,11 +68,20 @@ BOOST_AUTO_TEST_CASE(APipeIsNoFileToMap) {
 }
 
 // As under some supervisors and services of CI.
-BOOST_AUTO_TEST_CASE(AProgramWhoseParentIgnoresTheEndsOfChildrenSeesThem) {
+class EndsOfChildrenAreIgnored {
+ public:
+  EndsOfChildrenAreIgnored() : before_(std::signal(SIGCHLD, SIG_IGN)) {}
+  EndsOfChildrenAreIgnored(const EndsOfChildrenAreIgnored&) = delete;
+  EndsOfChildrenAreIgnored& operator=(const EndsOfChildrenAreIgnored&) = delete;
+  ~EndsOfChildrenAreIgnored() { std::signal(SIGCHLD, before_); }
+
+ private:
+  void (*before_)(int);
+};
+
+Exit end_of(const char* script) {
   const Room room;
-  const auto before = std::signal(SIGCHLD, SIG_IGN);
-  begin_program(0, nullptr);
-  Result<Child> child = Child::start({{"/bin/sh", "-c", "exit 3"}, variables(), room.path("log")});
+  Result<Child> child = Child::start({{"/bin/sh", "-c", script}, variables(), room.path("log")});
   BOOST_REQUIRE(child.ok());
   std::optional<Exit> exit;
   for (int ms = 0; !exit && ms < 10000; ++ms) {
@@ -80,8 +89,26 @@ BOOST_AUTO_TEST_CASE(AProgramWhoseParentIgnoresTheEndsOfChildrenSeesThem) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   BOOST_REQUIRE(exit.has_value());
-  BOOST_TEST(exit->code == 3);
-  std::signal(SIGCHLD, before);
+  return *exit;
+}
+
+BOOST_AUTO_TEST_CASE(AProgramWhoseParentIgnoresTheEndsOfChildrenSeesThem) {
+  const EndsOfChildrenAreIgnored ignored;
+  begin_program(0, nullptr);
+  BOOST_TEST(end_of("exit 3").code == 3);
+}
+
+// A library in a program that wants it so.
+BOOST_AUTO_TEST_CASE(AnEndThatNobodyIsToldIsNoSuccess) {
+  const EndsOfChildrenAreIgnored ignored;
+  const Exit exit = end_of("exit 0");
+  BOOST_TEST(!exit.ok());
+  BOOST_TEST(describe(exit) == "ended in an unknown way, as the program ignores SIGCHLD");
+  const Room room;
+  Result<Child> child = Child::start({{"/bin/sleep", "1000"}, variables(), room.path("log")});
+  BOOST_REQUIRE(child.ok());
+  BOOST_TEST(!child->has_ended());
+  BOOST_TEST(!child->kill().ok());
 }
 
 BOOST_AUTO_TEST_CASE(ALibraryHasItsFunctions) {

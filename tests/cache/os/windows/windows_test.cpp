@@ -81,6 +81,23 @@ BOOST_AUTO_TEST_CASE(AFileThatWasMovedAsideIsPutBack) {
   BOOST_TEST((room.names() == std::vector<std::string>{"file"}));
 }
 
+// A writer was killed before it removed the file that it had replaced.
+BOOST_AUTO_TEST_CASE(AFileThatWasReplacedGoesWithTheNextWriterOrRemoval) {
+  const Room room;
+  const std::string path = room.path("file"), aside = room.path("file.old.1234.0");
+  for (const bool is_removed : {false, true}) {
+    BOOST_REQUIRE(write_file(path, "new").ok());
+    BOOST_REQUIRE(create_file(aside, "old", Access::everyone).ok());
+    if (is_removed) {
+      BOOST_TEST(remove_file(path));
+    } else {
+      BOOST_TEST(write_file(path, "newer").message() == "");
+    }
+    BOOST_TEST((room.names() == std::vector<std::string>(is_removed ? 0 : 1, "file")));
+  }
+  BOOST_TEST((map_file(path).status().code() == Code::not_found));
+}
+
 // Processes' numbers come again, so a killed writer's files may have the names that the next one would take.
 BOOST_AUTO_TEST_CASE(NamesThatAKilledWriterTookArePassedOver) {
   const Room room;

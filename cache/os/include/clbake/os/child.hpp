@@ -23,6 +23,8 @@ struct Launch {
 
 // How a process ended.
 struct Exit {
+  static constexpr int kUnknown = -1;  // `code` where SIGCHLD is ignored: the system does not tell
+
   int code = 0;    // exit status; meaningful when signal is 0
   int signal = 0;  // the signal that killed it, or 0; on Windows the exception that it did not handle: an NTSTATUS
   bool ok() const { return code == 0 && signal == 0; }
