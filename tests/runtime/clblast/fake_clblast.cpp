@@ -68,18 +68,63 @@ StatusCode FillCache(const cl_device_id) { return served_if(true); }
 
 }  // namespace clblast
 
-// CLBlast's API for C calls that for C++, which is the door's where both are loaded: the door must not go this way.
+// CLBlast's API for C calls that for C++, which on POSIX is the door's where both are loaded: the door must not go this
+// way there.
 CLBlastStatusCode CLBlastClearCache() { return static_cast<CLBlastStatusCode>(clblast::ClearCache()); }
 CLBlastStatusCode CLBlastFillCache(const cl_device_id device) {
   return static_cast<CLBlastStatusCode>(clblast::FillCache(device));
 }
-CLBlastStatusCode CLBlastSgemm(const CLBlastLayout layout, const CLBlastTranspose a_transpose,
-                               const CLBlastTranspose b_transpose, const size_t m, const size_t n, const size_t k,
-                               const float alpha, const cl_mem a, const size_t a_offset, const size_t a_ld,
-                               const cl_mem b, const size_t b_offset, const size_t b_ld, const float beta, cl_mem c,
-                               const size_t c_offset, const size_t c_ld, cl_command_queue* queue, cl_event* event) {
-  return static_cast<CLBlastStatusCode>(
-      clblast::Gemm(static_cast<clblast::Layout>(layout), static_cast<clblast::Transpose>(a_transpose),
-                    static_cast<clblast::Transpose>(b_transpose), m, n, k, alpha, a, a_offset, a_ld, b, b_offset, b_ld,
-                    beta, c, c_offset, c_ld, queue, event));
+namespace {
+
+template <typename... Parameters, typename... Arguments>
+CLBlastStatusCode by_cpp(clblast::StatusCode (*function)(clblast::Layout, clblast::Transpose, clblast::Transpose,
+                                                         Parameters...),
+                         CLBlastLayout layout, CLBlastTranspose a, CLBlastTranspose b, Arguments... arguments) {
+  return static_cast<CLBlastStatusCode>(function(static_cast<clblast::Layout>(layout),
+                                                 static_cast<clblast::Transpose>(a), static_cast<clblast::Transpose>(b),
+                                                 arguments...));
+}
+
+}  // namespace
+
+CLBlastStatusCode CLBlastSgemmWithTempBuffer(const CLBlastLayout layout, const CLBlastTranspose a_transpose,
+                                             const CLBlastTranspose b_transpose, const size_t m, const size_t n,
+                                             const size_t k, const float alpha, const cl_mem a, const size_t a_offset,
+                                             const size_t a_ld, const cl_mem b, const size_t b_offset,
+                                             const size_t b_ld, const float beta, cl_mem c, const size_t c_offset,
+                                             const size_t c_ld, cl_command_queue* queue, cl_event* event,
+                                             cl_mem temp_buffer) {
+  return by_cpp(&clblast::Gemm<float>, layout, a_transpose, b_transpose, m, n, k, alpha, a, a_offset, a_ld, b, b_offset,
+                b_ld, beta, c, c_offset, c_ld, queue, event, temp_buffer);
+}
+CLBlastStatusCode CLBlastCgemmWithTempBuffer(const CLBlastLayout layout, const CLBlastTranspose a_transpose,
+                                             const CLBlastTranspose b_transpose, const size_t m, const size_t n,
+                                             const size_t k, const cl_float2 alpha, const cl_mem a,
+                                             const size_t a_offset, const size_t a_ld, const cl_mem b,
+                                             const size_t b_offset, const size_t b_ld, const cl_float2 beta, cl_mem c,
+                                             const size_t c_offset, const size_t c_ld, cl_command_queue* queue,
+                                             cl_event* event, cl_mem temp_buffer) {
+  return by_cpp(&clblast::Gemm<std::complex<float>>, layout, a_transpose, b_transpose, m, n, k,
+                std::complex<float>(alpha.s[0], alpha.s[1]), a, a_offset, a_ld, b, b_offset, b_ld,
+                std::complex<float>(beta.s[0], beta.s[1]), c, c_offset, c_ld, queue, event, temp_buffer);
+}
+CLBlastStatusCode CLBlastSgemmBatched(const CLBlastLayout layout, const CLBlastTranspose a_transpose,
+                                      const CLBlastTranspose b_transpose, const size_t m, const size_t n,
+                                      const size_t k, const float* alphas, const cl_mem a, const size_t* a_offsets,
+                                      const size_t a_ld, const cl_mem b, const size_t* b_offsets, const size_t b_ld,
+                                      const float* betas, cl_mem c, const size_t* c_offsets, const size_t c_ld,
+                                      const size_t count, cl_command_queue* queue, cl_event* event) {
+  return by_cpp(&clblast::GemmBatched<float>, layout, a_transpose, b_transpose, m, n, k, alphas, a, a_offsets, a_ld, b,
+                b_offsets, b_ld, betas, c, c_offsets, c_ld, count, queue, event);
+}
+CLBlastStatusCode CLBlastSgemmStridedBatched(const CLBlastLayout layout, const CLBlastTranspose a_transpose,
+                                             const CLBlastTranspose b_transpose, const size_t m, const size_t n,
+                                             const size_t k, const float alpha, const cl_mem a, const size_t a_offset,
+                                             const size_t a_ld, const size_t a_stride, const cl_mem b,
+                                             const size_t b_offset, const size_t b_ld, const size_t b_stride,
+                                             const float beta, cl_mem c, const size_t c_offset, const size_t c_ld,
+                                             const size_t c_stride, const size_t count, cl_command_queue* queue,
+                                             cl_event* event) {
+  return by_cpp(&clblast::GemmStridedBatched<float>, layout, a_transpose, b_transpose, m, n, k, alpha, a, a_offset,
+                a_ld, a_stride, b, b_offset, b_ld, b_stride, beta, c, c_offset, c_ld, c_stride, count, queue, event);
 }
