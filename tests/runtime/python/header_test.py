@@ -1,9 +1,12 @@
 """The generated description of the C API agrees with a C compiler about every number, size and offset.
 
     header_test.py ROOT CC [OPTIONS OF CC]; PYTHONPATH has the module
+
+With CC for Windows CLBAKE_EMULATOR runs what it makes, and CLBAKE_TEST_LIBRARY, a DLL, has the functions.
 """
 
 import ctypes
+import os
 import re
 import subprocess
 import sys
@@ -12,21 +15,22 @@ import unittest
 from pathlib import Path
 
 root, compiler = Path(sys.argv[1]), sys.argv[2:]
+emulator, dll = os.environ.get("CLBAKE_EMULATOR", "").split(), os.environ.get("CLBAKE_TEST_LIBRARY")
 from clbake import _header as h  # noqa: E402
 
 header = (root / "runtime/include/clbake/clbake.h").read_text()
 
 
-def of_c_program(expressions):
+def of_c_program(expressions, include="clbake/clbake.h"):
     """The values of integer expressions, by a program that includes the header."""
     lines = "".join(f'printf("%lld\\n", (long long)({e}));\n' for e in expressions)
-    source = f"#include <clbake/clbake.h>\n#include <stdio.h>\nint main(void) {{\n{lines}return 0;\n}}\n"
+    source = f"#include <{include}>\n#include <stdio.h>\nint main(void) {{\n{lines}return 0;\n}}\n"
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "values.c")
         path.write_text(source)
         subprocess.run([*compiler, f"-I{root}/runtime/include", f"-I{root}/cache/include", "-DCL_TARGET_OPENCL_VERSION=120", str(path), "-o",
-                        f"{folder}/values"], check=True)
-        printed = subprocess.run([f"{folder}/values"], check=True, capture_output=True, text=True).stdout
+                        f"{folder}/values.exe"], check=True)
+        printed = subprocess.run([*emulator, f"{folder}/values.exe"], check=True, capture_output=True, text=True).stdout
     return [int(line) for line in printed.split()]
 
 
@@ -80,6 +84,11 @@ class Header(unittest.TestCase):
     def test_every_function_is_described(self):
         declared = re.findall(r"^(?!static)[\w ]+\*? (clbake_\w+)\(", header, flags=re.M)
         self.assertEqual(set(declared), set(h.FUNCTIONS))
+
+    @unittest.skipUnless(dll, "not for Windows")
+    def test_the_dll_loads_and_has_every_function(self):
+        found = [f'GetProcAddress(LoadLibraryA("{dll}"), "{name}") != 0' for name in h.FUNCTIONS]
+        self.assertEqual(of_c_program(found, "windows.h"), [1] * len(found))
 
 
 if __name__ == "__main__":
