@@ -20,12 +20,6 @@ std::string text_of(const std::string& path, const Part& part) {
 
 }  // namespace
 
-std::string absolute_path(const std::string& path) {
-  std::error_code error;
-  const fs::path absolute = fs::absolute(native(path), error);
-  return error ? path : utf8(absolute);
-}
-
 std::string parent_of(const std::string& path) {
   return text_of(path, [](const fs::path& p) { return p.parent_path(); });
 }

@@ -16,20 +16,20 @@ status=0
 "${clbake[@]}" devices > devices.txt 2> devices.err || status=$?
 grep -q 'no OpenCL platform' devices.err && exit 77
 [ $status -eq 0 ]
-step() { echo "--- $*"; "${clbake[@]}" "$@"; }
+step() { echo "--- $*" >&2; "${clbake[@]}" "$@"; }
 has() { grep -q -- "$2" "$1" || { echo "no '$2' in:"; cat "$1"; exit 1; }; }
 
 echo 64x64x64 > "$folder/shapes.txt"
 variants=direct-s-nn-6x8x1-6x8x1-v8,direct-s-nt-6x8x1-6x8x1-v8,direct-s-tn-6x8x1-6x8x1-v8,direct-s-tt-6x8x1-6x8x1-v8
 step tune --budget 20s --shapes "$folder/shapes.txt" --variant ${variants%%,*} -o "$folder/profile.json"
 step build --variant $variants -o "$folder/gemm.clbake" > built.txt
-has built.txt '4 proven'
+has built.txt '4 baked'
 step prove --again "$folder/gemm.clbake" > proven.txt
 step build --programs "$sources/tools/example/perceptron/programs.json" -o "$folder/programs.clbake"
 step merge "$folder/gemm.clbake" "$folder/programs.clbake" -o "$folder/all.clbake"
 step verify "$folder/all.clbake"
 step inspect "$folder/all.clbake" > inspected.txt
-has inspected.txt 'direct-s-nn'
+has inspected.txt 'single nn nt tn tt, 1 own program'
 step run "$folder/all.clbake" --m 64 --n 64 --k 64 > run.txt
 has run.txt 'from the bundle'
 step check "$folder/all.clbake" --shapes "$folder/shapes.txt"
@@ -63,8 +63,8 @@ cp "$build/runtime/libclbake.dll" .
 mkfifo keys
 script -qec "$(printf '%q ' "${clbake[@]}" build --jobs 1 --variant $variants -o "$PWD/stopped.clbake")" screen.txt < keys > /dev/null &
 exec 3> keys
-until grep -aq '1/' screen.txt 2> /dev/null; do
-  kill -0 $! || { cat screen.txt; exit 1; }
+until [ "$(find stopped.clbake.work -name '*.compiled' 2> /dev/null | wc -l)" -ge 2 ]; do
+  kill -0 $! || { cat -v screen.txt; exit 1; }
   sleep 0.1
 done
 printf '\003' >&3
@@ -72,6 +72,7 @@ status=0
 wait $! || status=$?
 exec 3>&-
 [ $status -eq 130 ] || { echo "exit status $status:"; cat -v screen.txt; exit 1; }
-[ ! -e stopped.clbake ] && [ -d stopped.clbake.work ]
+[ ! -e stopped.clbake ]
+find stopped.clbake.work -name '*.compiled' | grep -q .
 step build --jobs 1 --variant $variants -o stopped.clbake
 [ -s stopped.clbake ] && [ ! -e stopped.clbake.work ]

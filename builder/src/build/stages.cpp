@@ -1,11 +1,11 @@
 #include "build/tasks.hpp"
 
 #include <clbake/builder/process.hpp>
+#include <clbake/os/files.hpp>
 #include "device/hanging_widths.hpp"
 #include "program/trial.hpp"
 #include "prove/proofs.hpp"
 
-#include <filesystem>
 #include <optional>
 #include <thread>
 
@@ -231,8 +231,7 @@ Status prove_tasks(std::vector<Task>& tasks, const StageContext& context) {
     const bool is_in_memory = !task.job.entries.empty();
     Status status = is_in_memory ? write_job(task.compiled_file(), task.job) : Status();
     if (status) status = stage.prove(task);
-    std::error_code ignored;
-    if (is_in_memory) std::filesystem::remove(task.compiled_file(), ignored);
+    if (is_in_memory) os::remove_file(task.compiled_file());
     if (!status) return status;
     const std::string& shown = task.report.shown;
     const char* const ended = task.failed() ? "failed " : task.report.proof.proven ? "proved " : "loaded ";

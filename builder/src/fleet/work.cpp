@@ -205,7 +205,7 @@ Result<std::vector<PieceResult>> work(const Manifest& manifest, const std::vecto
   std::error_code error;
   fs::create_directories(os::native(directory), error);
   if (error) return {Code::io, directory + ": cannot create: " + error.message()};
-  const std::string store_path = store.empty() ? store : os::utf8(fs::absolute(os::native(store)));
+  const std::string store_path = store.empty() ? store : os::absolute_path(store);
   Worker at_work(manifest, worker, cancel, progress, store_path);
   std::vector<PieceResult> results(pieces.size());
   // A piece may become possible by what this round, or another process, makes.

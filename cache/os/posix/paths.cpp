@@ -9,4 +9,10 @@ std::filesystem::path native(std::string_view path) { return std::filesystem::pa
 
 std::string utf8(const std::filesystem::path& path) { return path.string(); }
 
+std::string absolute_path(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path absolute = std::filesystem::absolute(path, error);
+  return error ? path : absolute.native();
+}
+
 }  // namespace clbake::os

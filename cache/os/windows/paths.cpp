@@ -14,4 +14,10 @@ std::filesystem::path native(std::string_view path) {
 
 std::string utf8(const std::filesystem::path& path) { return windows::narrow_path(path.native()); }
 
+std::string absolute_path(const std::string& path) {
+  const Result<std::wstring> name = windows::utf16(path);
+  const std::wstring full = name ? windows::full_path(*name) : std::wstring();
+  return full.empty() ? path : windows::narrow_path(full);
+}
+
 }  // namespace clbake::os

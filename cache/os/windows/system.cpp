@@ -15,15 +15,15 @@ std::wstring converted(std::string_view text, DWORD flags) {
   return result;
 }
 
+bool begins(const std::wstring& text, const wchar_t* with) { return text.rfind(with, 0) == 0; }
+
+}  // namespace
+
 std::wstring full_path(const std::wstring& path) {
   std::wstring full(32768, L'\0');
   full.resize(::GetFullPathNameW(path.c_str(), static_cast<DWORD>(full.size()), full.data(), nullptr));
   return full;
 }
-
-bool begins(const std::wstring& text, const wchar_t* with) { return text.rfind(with, 0) == 0; }
-
-}  // namespace
 
 std::wstring wide(std::string_view text) { return converted(text, 0); }
 

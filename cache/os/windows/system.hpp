@@ -42,6 +42,9 @@ std::wstring wide(std::string_view text);
 // The same of a path, in the form without a limit of length where it needs that.
 Result<std::wstring> wide_path(std::string_view path);
 
+// From the root; empty when the system cannot tell.
+std::wstring full_path(const std::wstring& path);
+
 // UTF-8; halves of surrogate pairs become U+FFFD.
 std::string narrow(std::wstring_view text);
 

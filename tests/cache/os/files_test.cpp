@@ -1,6 +1,7 @@
 #include <clbake/os/appended_file.hpp>
 #include <clbake/os/guest_files.hpp>
 #include <clbake/os/listing.hpp>
+#include <clbake/os/program.hpp>
 
 #include "os/room.hpp"
 
@@ -38,6 +39,8 @@ BOOST_AUTO_TEST_CASE(APathMayBeLong) {
   BOOST_TEST(map_file(path).ok());
   BOOST_TEST(remove_file(path));
   BOOST_TEST((map_file(path).status().code() == Code::not_found));
+  const std::string name(300, 'd');
+  BOOST_TEST(absolute_path(name) == working_directory() + "/" + name);
 }
 
 BOOST_AUTO_TEST_CASE(AnEmptyFileHasNoBytes) {

@@ -27,9 +27,7 @@ std::string find_program(const std::string& name, const std::vector<std::string>
   for (const std::string& directory : directories) {
     const Result<std::wstring> path = windows::wide_path(directory + "/" + name + ".exe");
     if (!path || !windows::is_file(*path)) continue;
-    std::wstring full(32768, L'\0');
-    full.resize(::GetFullPathNameW(path->c_str(), static_cast<DWORD>(full.size()), full.data(), nullptr));
-    return windows::narrow_path(std::move(full));
+    return windows::narrow_path(windows::full_path(*path));
   }
   return {};
 }
