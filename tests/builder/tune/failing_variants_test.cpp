@@ -8,6 +8,8 @@
 namespace clbake::builder::test {
 namespace {
 
+const std::string kLate = "no end after " + std::to_string(LIMIT_S) + " s";
+
 void check_without(const profile::Tuning& tuning, const std::string& variant, const std::string& cause) {
   const auto failure = std::find_if(tuning.failures.begin(), tuning.failures.end(),
                                     [&](const profile::Failure& f) { return f.variant == variant; });
@@ -29,7 +31,7 @@ void check_never_wins(const std::string& how, const std::string& cause) {
   BOOST_TEST_CONTEXT(how) {
     SmallBench bench;
     bench.options.shapes.grid = {*parse_shape("single nn 300x300x300")};
-    if (how.rfind("hang", 0) == 0) bench.options.timeout = std::chrono::seconds(1);
+    if (how.rfind("hang", 0) == 0) bench.options.timeout = std::chrono::seconds(LIMIT_S);
     const std::string wrong = bench.best(bench.square());
     bench.shop.misbehave("time:" + how + ":" + wrong);
     const Result<profile::Tuning> tuning = bench.tune();
@@ -56,7 +58,7 @@ BOOST_AUTO_TEST_CASE(NorDoesOneThatFailsInAnotherWay, *boost::unit_test::label("
   check_never_wins("silent@16x1024x1024", "without an answer");
   check_never_wins("garbage", "a driver's greeting");
   check_never_wins("garbage@64x64x64", "us 1 2 three");
-  check_never_wins("hang", "no end after 1 s");
+  check_never_wins("hang", kLate);
   check_never_wins("hang@64x64x64", "no end in time");
 }
 
@@ -75,7 +77,7 @@ BOOST_AUTO_TEST_CASE(WhatADeviceHasNoRoomForCostsThatShapeOnly) {
 
 // All variants of the fake worker hang on it.
 void check_too_slow(Bench& bench, const Shape& slow) {
-  bench.options.timeout = std::chrono::seconds(1);
+  bench.options.timeout = std::chrono::seconds(LIMIT_S);
   bench.shop.misbehave("time:hang@" + std::to_string(slow.m) + "x:direct");
   const profile::Tuning tuning = required(bench.tune());
   BOOST_TEST(tuning.failures.empty());
@@ -103,7 +105,7 @@ BOOST_AUTO_TEST_CASE(AVectorWidthOnWhichTheDriverHangsCostsThreeTimeouts) {
   SmallBench bench;
   bench.options.shards = 4;  // enough points of a width
   bench.options.parallel = 1;
-  bench.options.timeout = std::chrono::seconds(1);
+  bench.options.timeout = std::chrono::seconds(LIMIT_S);
   bench.shop.misbehave("time:hang:-v4");
   const profile::Tuning tuning = required(bench.tune());
   const auto is_wide = [](const std::string& variant) { return contains(variant, "-v4"); };
@@ -118,7 +120,7 @@ BOOST_AUTO_TEST_CASE(AVectorWidthOnWhichTheDriverHangsCostsThreeTimeouts) {
     return static_cast<std::size_t>(std::count_if(tuning.failures.begin(), tuning.failures.end(),
                                                   [&](const profile::Failure& f) { return f.cause == cause; }));
   };
-  BOOST_TEST(causes("no end after 1 s") == 3U);
+  BOOST_TEST(causes(kLate) == 3U);
   BOOST_TEST(causes("skipped: 3 variants of vector width 4 in a row did not compile in time") == wide - 3);
   for (const profile::Measurement& m : tuning.measurements) BOOST_TEST(!is_wide(tuning.variants[m.variant]));
   bench.shop.misbehave("");
