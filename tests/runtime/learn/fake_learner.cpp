@@ -2,40 +2,34 @@
 // of that overlay says what it does: "deaf" reads nothing, "short" ends after a request.
 #include <clbake/learn_request.hpp>
 
-#include <sys/socket.h>
+#include <clbake/os/environment.hpp>
+#include <clbake/os/guest.hpp>
+#include <clbake/os/messages.hpp>
+#include <clbake/os/paths.hpp>
+#include <clbake/os/program.hpp>
+
+#ifndef _WIN32
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cstdlib>
-#include <cstring>
+#endif
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <string>
-
-extern char** environ;
+#include <thread>
 
 namespace {
 
 namespace fs = std::filesystem;
+namespace os = clbake::os;
+
+constexpr std::size_t kMost = std::size_t{64} << 20;  // bytes of a message
 
 // Waits for a message; empty at the end of the input.
 std::string receive() {
-  char byte = 0;
-  iovec data = {&byte, 1};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-  msghdr header = {};
-  header.msg_iov = &data;
-  header.msg_iovlen = 1;
-  header.msg_control = control;
-  header.msg_controllen = sizeof control;
-  if (recvmsg(0, &header, 0) != 1 || !CMSG_FIRSTHDR(&header)) return {};
-  int file = -1;
-  std::memcpy(&file, CMSG_DATA(CMSG_FIRSTHDR(&header)), sizeof file);
-  struct stat info = {};
-  fstat(file, &info);
-  std::string message(static_cast<std::size_t>(info.st_size), '\0');
-  const ssize_t read = pread(file, message.data(), message.size(), 0);
-  close(file);
-  return read == info.st_size ? message : std::string();
+  os::Received received;
+  while (received.event == os::Received::Event::silence) received = os::receive_message(1000, kMost);
+  return received.message;
 }
 
 // One line each: arguments, names of variables (of clbake with their values), open files, the session, the
@@ -44,22 +38,24 @@ std::string start(int argc, char** argv) {
   std::string lines;
   const auto add = [&](const std::string& line) { lines += line + "\n"; };
   for (int i = 1; i < argc; ++i) add(std::string("argument ") + argv[i]);
-  for (char** variable = environ; *variable; ++variable) {
-    const std::string text = *variable;
-    add("variable " + (text.rfind("CLBAKE_", 0) == 0 ? text : text.substr(0, text.find('='))));
+  for (const auto& [name, value] : os::variables()) {
+    add("variable " + (name.rfind("CLBAKE_", 0) == 0 ? name + "=" + value : name));
   }
+#ifndef _WIN32
   for (int file = 0; file < 1024; ++file) {
     struct stat info = {};
     if (fstat(file, &info) == 0) add("file " + std::to_string(file));
   }
   add(getsid(0) == getpid() ? "leads its session" : "is in a session");
-  add("directory " + fs::current_path().string());
+#endif
+  add("directory " + os::working_directory());
   return lines;
 }
 
 // Whole at once, for a test that waits for it.
 void write(const fs::path& path, const std::string& text) {
-  const fs::path temporary = path.string() + "." + std::to_string(getpid());
+  fs::path temporary = path;
+  temporary += "." + std::to_string(os::process_id());
   std::ofstream(temporary) << text;
   std::error_code ignored;  // the test has removed its directory
   fs::rename(temporary, path, ignored);
@@ -68,11 +64,12 @@ void write(const fs::path& path, const std::string& text) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const fs::path overlay = argv[3];
+  const fs::path overlay = os::native(argv[3]);
   const fs::path place = overlay.parent_path();
   const std::string lines = start(argc, argv);
-  write(place / ("start-" + std::to_string(getpid())), lines);
-  while (overlay.filename() == "deaf" && !fs::exists(place / "stop")) usleep(10000);
+  write(place / ("start-" + std::to_string(os::process_id())), lines);
+  while (overlay.filename() == "deaf" && !fs::exists(place / "stop"))
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
   for (int count = 0; overlay.filename() != "deaf"; ++count) {
     const std::string message = receive();
     if (message.empty()) break;
@@ -84,9 +81,9 @@ int main(int argc, char** argv) {
       for (const std::uint32_t extent : launch.local) text += " " + std::to_string(extent);
       text += std::string(launch.zero_offset ? "" : " offset") + (launch.small_grid ? "" : " large");
     }
-    write(place / ("request-" + std::to_string(getpid()) + "-" + std::to_string(count)), text);
+    write(place / ("request-" + std::to_string(os::process_id()) + "-" + std::to_string(count)), text);
     if (overlay.filename() == "short") break;
   }
-  write(place / ("end-" + std::to_string(getpid())), "");
+  write(place / ("end-" + std::to_string(os::process_id())), "");
   return 0;
 }

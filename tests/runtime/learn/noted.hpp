@@ -22,8 +22,8 @@ class Noted {
   // The contents of the files whose names begin so, sorted by name.
   std::vector<std::string> noted(const std::string& prefix) const {
     std::vector<std::filesystem::path> paths;
-    for (const auto& file : std::filesystem::directory_iterator(directory_.path)) {
-      const std::string name = file.path().filename();
+    for (const auto& file : std::filesystem::directory_iterator(std::filesystem::u8path(directory_.path))) {
+      const std::string name = file.path().filename().u8string();
       if (name.rfind(prefix, 0) == 0 && std::count(name.begin(), name.end(), '.') == 0) paths.push_back(file.path());
     }
     std::sort(paths.begin(), paths.end());

@@ -2,16 +2,20 @@
 #include "learn/sender.hpp"
 #include "learn/noted.hpp"
 
+#include <clbake/os/environment.hpp>
+#include <clbake/os/program.hpp>
+
+#ifndef _WIN32
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#endif
 #include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <string>
 #include <thread>
@@ -19,8 +23,6 @@
 
 namespace clbake::learn {
 namespace {
-
-namespace fs = std::filesystem;
 
 const std::string kFakeLearner = CLBAKE_FAKE_LEARNER;
 
@@ -39,8 +41,10 @@ bool has_line(const std::string& lines, const std::string& line) {
   return ("\n" + lines).find("\n" + line + "\n") != std::string::npos;
 }
 
+#ifndef _WIN32
 int signals = 0;
 void count_signal(int) { ++signals; }
+#endif
 
 }  // namespace
 
@@ -55,44 +59,49 @@ BOOST_AUTO_TEST_CASE(TheLearnerGetsEveryRequestAndSeesTheEnd) {
     BOOST_TEST(place.noted("end-").empty());
   }
   place.wait_for("end-");
-  const std::string behind = "\n" + fs::current_path().string();
+  const std::string behind = "\n" + os::working_directory();
   BOOST_TEST((place.noted("request-") == std::vector<std::string>{"first" + behind, large + behind}));
   BOOST_TEST(place.noted("start-").size() == 1);
 }
 
 BOOST_AUTO_TEST_CASE(TheLearnerHasNothingOfTheProgramsButItsDirectoryAndEnvironment) {
   const Place place;
-  for (const char* name : {"OPENCL_LAYERS", "LD_PRELOAD", "MY_OWN"}) setenv(name, "", 1);
-  for (const char* name : {"CLBAKE_BUNDLE", "CLBAKE_LEARN", "CLBAKE_CONFIG"}) setenv(name, "mine", 1);
+  for (const char* name : {"OPENCL_LAYERS", "LD_PRELOAD", "MY_OWN"}) os::set_variable(name, "x");
+  for (const char* name : {"CLBAKE_BUNDLE", "CLBAKE_LEARN", "CLBAKE_CONFIG"}) os::set_variable(name, "mine");
+#ifndef _WIN32
   const int file = open("/dev/null", O_RDONLY);  // not closed on exec
   BOOST_REQUIRE(file > 2);
+#endif
   SenderSettings settings = place.settings();
   settings.bytes = 4096;
   settings.log = "/some/log";
   Sender sender(settings);
   BOOST_TEST(sender.send(request_of("p")).ok());
   const std::string start = place.wait_for("start-").front();
-  close(file);
   for (const char* name : {"OPENCL_LAYERS", "LD_PRELOAD"}) {
     BOOST_TEST(!has_line(start, std::string("variable ") + name), name);
-    unsetenv(name);
+    os::unset_variable(name);
   }
-  for (const char* name : {"CLBAKE_BUNDLE", "CLBAKE_LEARN", "CLBAKE_CONFIG"}) unsetenv(name);
+  for (const char* name : {"CLBAKE_BUNDLE", "CLBAKE_LEARN", "CLBAKE_CONFIG"}) os::unset_variable(name);
   BOOST_TEST(start.find("=mine\n") == std::string::npos);
   // A layer that the loader finds by itself neither serves the learner nor learns from it.
   for (const char* setting : {"CLBAKE_LEARN=off", "CLBAKE_BUNDLE=", "CLBAKE_RECORD="}) {
     BOOST_TEST(has_line(start, std::string("variable ") + setting), setting);
   }
   BOOST_TEST(has_line(start, "variable MY_OWN"));
+#ifndef _WIN32
+  close(file);
   BOOST_TEST(has_line(start, "file 2"));
   BOOST_TEST(start.find("file 3") == std::string::npos);
   BOOST_TEST(has_line(start, "leads its session"));
-  BOOST_TEST(has_line(start, "directory " + fs::current_path().string()));
+#endif
+  BOOST_TEST(has_line(start, "directory " + os::working_directory()));
   const std::string arguments = "argument learn\nargument --overlay\nargument " + settings.overlay +
                                 "\nargument --max-bytes\nargument 4096\nargument --log\nargument /some/log\n";
   BOOST_TEST(start.rfind(arguments, 0) == 0);
 }
 
+#ifndef _WIN32
 BOOST_AUTO_TEST_CASE(TheProgramSeesNoChildAndNoSignal) {
   const Place place;
   const auto before = std::signal(SIGCHLD, count_signal);
@@ -106,6 +115,7 @@ BOOST_AUTO_TEST_CASE(TheProgramSeesNoChildAndNoSignal) {
   BOOST_TEST(errno == ECHILD);
   std::signal(SIGCHLD, before);
 }
+#endif
 
 BOOST_AUTO_TEST_CASE(AMissingLearnerIsReportedOnce) {
   const Place place;
@@ -114,7 +124,7 @@ BOOST_AUTO_TEST_CASE(AMissingLearnerIsReportedOnce) {
   Sender sender(settings);
   const Status first = sender.send(request_of("p"));
   BOOST_TEST((first.code() == Code::io));
-  BOOST_TEST(first.message() == "/missing/clbake: cannot start: No such file or directory");
+  BOOST_TEST(first.message().rfind("/missing/clbake: cannot start: ", 0) == 0, first.message());
   BOOST_TEST(sender.send(request_of("p")).ok());
 }
 
@@ -164,6 +174,7 @@ BOOST_AUTO_TEST_CASE(ThreadsSendAtOnce) {
   BOOST_TEST(place.noted("start-").size() == 1);
 }
 
+#ifndef _WIN32
 // A daemon closes all files that it does not know, and its own then have their numbers.
 BOOST_AUTO_TEST_CASE(NothingIsSentIntoAFileThatTookTheSocketsNumber) {
   const Place place;
@@ -188,5 +199,6 @@ BOOST_AUTO_TEST_CASE(NothingIsSentIntoAFileThatTookTheSocketsNumber) {
   BOOST_TEST(status == 0);
   place.wait_for("request-", 2);
 }
+#endif
 
 }  // namespace clbake::learn

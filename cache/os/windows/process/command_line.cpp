@@ -1,7 +1,7 @@
 #include "windows/process/child.hpp"
 
 #include <algorithm>
-#include <atomic>
+#include <random>
 
 namespace clbake::os::windows {
 namespace {
@@ -56,9 +56,12 @@ Result<std::wstring> with_backslashes(Result<std::wstring> path) {
   return path;
 }
 
+// Two libraries of one process may hold this code, and strangers may know its number.
 std::wstring new_pipe_name() {
-  static std::atomic<unsigned> count{0};
-  return L"\\\\.\\pipe\\clbake-" + std::to_wstring(::GetCurrentProcessId()) + L"-" + std::to_wstring(count++);
+  std::random_device random;
+  std::wstring name = L"\\\\.\\pipe\\clbake";
+  for (int i = 0; i < 4; ++i) name += L"-" + std::to_wstring(random());
+  return name;
 }
 
 }  // namespace clbake::os::windows
