@@ -5,7 +5,7 @@
 
 #include "in_c.hpp"
 
-#include <clbake/os/interposition.hpp>
+#include <clbake/os/guest.hpp>
 
 #include <clblast.h>
 

@@ -7,7 +7,7 @@
 
 #include <clblast_c.h>
 
-#include <clbake/os/interposition.hpp>
+#include <clbake/os/guest.hpp>
 
 #include <boost/test/unit_test.hpp>
 #include <cstdlib>
@@ -16,25 +16,6 @@ using namespace clbake::tests;
 using clblast::Layout;
 using clblast::StatusCode;
 using clblast::Transpose;
-
-namespace {
-
-[[maybe_unused]] cl_int failing_launch = CL_SUCCESS;
-
-}  // namespace
-
-#ifndef _WIN32  // no function of another library's name
-
-// In the place of the driver's.
-extern "C" cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
-                                         const size_t* offset, const size_t* global, const size_t* local, cl_uint count,
-                                         const cl_event* waits, cl_event* event) {
-  static const auto driver =
-      reinterpret_cast<decltype(&clEnqueueNDRangeKernel)>(clbake::os::next_function("clEnqueueNDRangeKernel"));
-  if (failing_launch != CL_SUCCESS) return failing_launch;
-  return driver(queue, kernel, dimensions, offset, global, local, count, waits, event);
-}
-#endif
 
 namespace {
 
@@ -112,7 +93,19 @@ BOOST_AUTO_TEST_CASE(AProductWhoseWorkspaceDoesNotFitGoesThere) {
   for (cl_mem each : {a, b, c}) clReleaseMemObject(each);
 }
 
-#ifndef _WIN32
+#ifndef _WIN32  // no function of another library's name
+static cl_int failing_launch = CL_SUCCESS;
+
+// In the place of the driver's.
+extern "C" cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
+                                         const size_t* offset, const size_t* global, const size_t* local, cl_uint count,
+                                         const cl_event* waits, cl_event* event) {
+  static const auto driver =
+      reinterpret_cast<decltype(&clEnqueueNDRangeKernel)>(clbake::os::next_function("clEnqueueNDRangeKernel"));
+  if (failing_launch != CL_SUCCESS) return failing_launch;
+  return driver(queue, kernel, dimensions, offset, global, local, count, waits, event);
+}
+
 BOOST_AUTO_TEST_CASE(ALaunchThatFailsGoesThereUnlessCMayBeHalfDone) {
   const Buffers on(1600, 1800, 1600);
   failing_launch = CL_OUT_OF_RESOURCES;

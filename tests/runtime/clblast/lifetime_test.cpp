@@ -5,7 +5,7 @@
 
 #include <clbake/clblast_door.h>
 
-#include <clbake/os/interposition.hpp>
+#include <clbake/os/guest.hpp>
 #include <clbake/os/paths.hpp>
 
 #include <atomic>
@@ -17,22 +17,6 @@
 
 using namespace clbake::tests;
 using clblast::StatusCode;
-
-namespace {
-
-[[maybe_unused]] bool clear_at_next_query = false;
-
-}  // namespace
-
-#ifndef _WIN32  // no function of another library's name
-// In the place of the driver's: what happens while the door makes a library of a context.
-extern "C" cl_int clGetContextInfo(cl_context context, cl_context_info name, size_t size, void* value, size_t* needed) {
-  static const auto driver =
-      reinterpret_cast<decltype(&clGetContextInfo)>(clbake::os::next_function("clGetContextInfo"));
-  if (std::exchange(clear_at_next_query, false)) static_cast<void>(clblast::ClearCache());
-  return driver(context, name, size, value, needed);
-}
-#endif
 
 namespace {
 
@@ -100,7 +84,17 @@ BOOST_AUTO_TEST_CASE(ClearCacheReleasesAContext) {
   BOOST_TEST(scene.multiply());
 }
 
-#ifndef _WIN32
+#ifndef _WIN32  // no function of another library's name
+static bool clear_at_next_query = false;
+
+// In the place of the driver's: what happens while the door makes a library of a context.
+extern "C" cl_int clGetContextInfo(cl_context context, cl_context_info name, size_t size, void* value, size_t* needed) {
+  static const auto driver =
+      reinterpret_cast<decltype(&clGetContextInfo)>(clbake::os::next_function("clGetContextInfo"));
+  if (std::exchange(clear_at_next_query, false)) static_cast<void>(clblast::ClearCache());
+  return driver(context, name, size, value, needed);
+}
+
 // A library that another thread was making when the cache was cleared may be of older bundles.
 BOOST_AUTO_TEST_CASE(WhatIsMadeDuringAClearIsNotKept) {
   Scene scene;

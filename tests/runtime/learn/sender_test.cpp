@@ -41,11 +41,6 @@ bool has_line(const std::string& lines, const std::string& line) {
   return ("\n" + lines).find("\n" + line + "\n") != std::string::npos;
 }
 
-#ifndef _WIN32
-int signals = 0;
-void count_signal(int) { ++signals; }
-#endif
-
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(TheLearnerGetsEveryRequestAndSeesTheEnd) {
@@ -100,22 +95,6 @@ BOOST_AUTO_TEST_CASE(TheLearnerHasNothingOfTheProgramsButItsDirectoryAndEnvironm
                                 "\nargument --max-bytes\nargument 4096\nargument --log\nargument /some/log\n";
   BOOST_TEST(start.rfind(arguments, 0) == 0);
 }
-
-#ifndef _WIN32
-BOOST_AUTO_TEST_CASE(TheProgramSeesNoChildAndNoSignal) {
-  const Place place;
-  const auto before = std::signal(SIGCHLD, count_signal);
-  {
-    Sender sender(place.settings());
-    BOOST_TEST(sender.send(request_of("p")).ok());
-  }
-  place.wait_for("end-");
-  BOOST_TEST(signals == 0);
-  BOOST_TEST(waitpid(-1, nullptr, WNOHANG | __WALL) == -1);
-  BOOST_TEST(errno == ECHILD);
-  std::signal(SIGCHLD, before);
-}
-#endif
 
 BOOST_AUTO_TEST_CASE(AMissingLearnerIsReportedOnce) {
   const Place place;
@@ -175,6 +154,23 @@ BOOST_AUTO_TEST_CASE(ThreadsSendAtOnce) {
 }
 
 #ifndef _WIN32
+static int signals = 0;
+static void count_signal(int) { ++signals; }
+
+BOOST_AUTO_TEST_CASE(TheProgramSeesNoChildAndNoSignal) {
+  const Place place;
+  const auto before = std::signal(SIGCHLD, count_signal);
+  {
+    Sender sender(place.settings());
+    BOOST_TEST(sender.send(request_of("p")).ok());
+  }
+  place.wait_for("end-");
+  BOOST_TEST(signals == 0);
+  BOOST_TEST(waitpid(-1, nullptr, WNOHANG | __WALL) == -1);
+  BOOST_TEST(errno == ECHILD);
+  std::signal(SIGCHLD, before);
+}
+
 // A daemon closes all files that it does not know, and its own then have their numbers.
 BOOST_AUTO_TEST_CASE(NothingIsSentIntoAFileThatTookTheSocketsNumber) {
   const Place place;

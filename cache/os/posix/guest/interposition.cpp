@@ -1,4 +1,4 @@
-#include <clbake/os/interposition.hpp>
+#include <clbake/os/guest.hpp>
 
 #include <dlfcn.h>
 

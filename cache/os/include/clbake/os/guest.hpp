@@ -1,6 +1,7 @@
 // For a library inside a program that knows nothing of it: the program may close any file, fork, and unload libraries.
 #pragma once
 
+#include <clbake/os/libraries.hpp>
 #include <clbake/status.hpp>
 
 #include <cstdint>
@@ -23,6 +24,27 @@ std::uint64_t process_id();
 // still are: with the calling thread if that is the main one, and before the exit handlers that there are now. On
 // Windows never: threads end before any library hears of it.
 void before_exit(void (*last)());
+
+// ---- For a library in the place of another one, with functions of the same names.
+
+// True where a library's own calls of a function that it exports go to the first library of the process that has one of
+// that name: on POSIX, not on Windows.
+extern const bool kInterposes;
+
+// By which a library exports the function at `address`; empty when it does not. Only where the system interposes.
+std::string exported_name(const void* address);
+
+// The function of that name in the libraries which the program loaded behind this one; null when there is none. Only
+// where the system interposes.
+void* next_function(const std::string& name);
+
+// The library, if it is open already; else null.
+LibraryHandle find_library(const std::string& name);
+
+// True when one executable or library holds both.
+bool in_one_module(const void* address, const void* other);
+
+// ---- Its files.
 
 // All of a regular file that only its user, who is the process's own or the administrator, can write to. Fails with
 // not_trusted where others can; and like read_file.
