@@ -56,6 +56,7 @@ class Reader {
     std::istringstream lines(text);
     std::string line;
     for (std::size_t number = 1; std::getline(lines, line); ++number) {
+      if (!line.empty() && line.back() == '\r') line.pop_back();  // as Windows' programs end lines
       const std::string wrong = number > 1           ? take(line)
                                 : line != kFirstLine ? "not '" + kFirstLine + "'"
                                                      : std::string();

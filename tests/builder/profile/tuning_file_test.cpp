@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(AFileThatCannotBeReadIsNamed) {
     BOOST_TEST(contains(read.status().message(), cause), read.status().message());
   };
   check(shop.path("missing.json"), "not found", no_such_file());
-  check(shop.path(""), "input/output", "Is a directory");
+  check(shop.path(""), "input/output", "s a directory");
   write_file(shop.path("large.json"), "{");
   std::filesystem::resize_file(shop.path("large.json"), (64 << 20) + 1);
   check(shop.path("large.json"), "malformed", "64 MiB");

@@ -48,7 +48,7 @@ std::string public_key_in(const std::string& file) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(AKeyIsPrivateAndNeverReplaced) {
+BOOST_AUTO_TEST_CASE(AKeyIsPrivateAndNeverReplaced, *OnPosix()) {
   const Directory directory;
   const std::string key = directory.path("release.key");
   const nlohmann::json json = json_of(clbake({"keygen", "-o", key, "--json"}, no_platform()));
@@ -131,7 +131,7 @@ BOOST_AUTO_TEST_CASE(SigningAgainReplacesTheOwnSignatureOnly) {
   BOOST_TEST(contains(clbake({"inspect", copy}).out, "release 0\n"));
 }
 
-BOOST_AUTO_TEST_CASE(WhatCannotBeSigned) {
+BOOST_AUTO_TEST_CASE(WhatCannotBeSigned, *OnPosix()) {
   const Release release;
   const std::string before = read_file(release.bundle);
   const auto sign = [&](const std::string& file, const std::string& key) {

@@ -166,7 +166,7 @@ BOOST_AUTO_TEST_CASE(SlicesThatAreNotThoseOfTheIndexAreRefused) {
   };
   write_file(first, bytes.substr(0, bytes.size() / 2));
   refused("truncated");
-  fs::copy_file(second, first, fs::copy_options::overwrite_existing);
+  write_file(first, read_file(second));
   refused("its digest is another one");
   fs::remove(first);
   refused(no_such_file());
@@ -174,7 +174,8 @@ BOOST_AUTO_TEST_CASE(SlicesThatAreNotThoseOfTheIndexAreRefused) {
   write_file(first, bytes.substr(0, bytes.size() / 2));
   BOOST_TEST(delivery.split(delivery.files.bundle)["written"] == 1);
   BOOST_TEST((read_file(first) == bytes));
-  check_refused(clbake({"merge", first, delivery.directory.path("none.clbake-index"), "-o", output}), 1, {no_such_file()});
+  check_refused(clbake({"merge", first, delivery.directory.path("none.clbake-index"), "-o", output}), 1,
+                {no_such_file()});
   write_file(delivery.index, read_file(delivery.index).substr(0, 500));
   check_refused(clbake({"merge", delivery.store, "-o", output}), 1, {delivery.index, "truncated"});
 }
@@ -201,6 +202,7 @@ BOOST_AUTO_TEST_CASE(UnfinishedFilesOfDeadWritersAreRemoved) {
   split.join();
   for (const std::string& path : stay) BOOST_TEST(fs::exists(path), path);
   for (const std::string& path : go) BOOST_TEST(!fs::exists(path), path);
+#ifndef _WIN32  // by the modes of its directory
   // Those that share a store may have no right to its lock.
   fs::permissions(delivery.store, fs::perms::owner_all | fs::perms::group_all);
   write_file(go[0], "x");
@@ -209,6 +211,7 @@ BOOST_AUTO_TEST_CASE(UnfinishedFilesOfDeadWritersAreRemoved) {
   fs::last_write_time(go[0], two_hours_ago);
   delivery.split(delivery.files.bundle);
   BOOST_TEST(!fs::exists(go[0]));
+#endif
 }
 
 BOOST_AUTO_TEST_CASE(WaitingForAnotherWriterCanBeCancelled) {
