@@ -1,11 +1,12 @@
-// Shared by all families: element types, the addresses of the operands, the numbers of a call, and the update of C.
-// The generator puts this file in front of the family's own.
+// Shared by all families: the addresses of the operands, the numbers of a call, and the update of C. The generator puts
+// types.cl and this file in front of the family's own.
 //
 //     C = alpha * op(A) * op(B) + beta * C          row-major; the contract is in KERNELS.md
 //
 // Build options define these macros for every kernel; each family's file lists its own:
 //
-//   PRECISION           bits of one element: 16 (computed in float), 32 (float) or 64 (double)
+//   PRECISION           bits of one element: 16 (computed in float), 32 (float) or 64 (double). Of a mixed product
+//                       those of C, perhaps 8; types.cl has its other macros
 //   BFLOAT16            1: elements of 16 bits are bfloat16, the upper half of a float; else they are half
 //   TRANS_A             1: op(A) is the transpose of A as stored, 0: A itself
 //   TRANS_B             1: op(B) is the transpose of B as stored, 0: B itself
@@ -23,114 +24,6 @@
 #define RBL 3        // packed row-block-major: one block row of KL rows after the other, each in blocks of KL x ML (NL)
 #define IMAGE 4      // packed as PAD, in an image
 
-// For functions that are called with constants, or with arrays that must stay in registers.
-#if defined(__clang__) || defined(__GNUC__)
-#define ALWAYS_INLINE inline __attribute__((always_inline))
-#else
-#define ALWAYS_INLINE inline
-#endif
-
-// A loop over 0 to count - 1 that is unrolled: indices become constants, without which a GPU keeps no array in
-// registers.
-#define UNROLLED(i, count) _Pragma("unroll") for (int i = 0; i < (count); ++i)
-
-// Hides a value from the compiler, which else computes every address of a tile in advance, for all blocks of k, and
-// keeps them in registers that the sums need. type: "r", 32 bits, or "l", 64. NVIDIA's devices.
-#define HIDE(type, value) __asm__ volatile("" : "+" type(value))
-
-// 1: a work-group outside of C returns before the kernel's barriers. 0: it goes on, with no steps of k and nothing to
-// write. That is for PoCL, as version 7.1 compiles the return wrong: such work-groups write outside of C.
-#ifdef POCL_DEVICE_ADDRESS_BITS
-#define RETURNS_BEFORE_BARRIERS 0
-#else
-#define RETURNS_BEFORE_BARRIERS 1
-#endif
-
-// ---- Types ----
-
-#ifndef BFLOAT16
-#define BFLOAT16 0
-#endif
-#if PRECISION == 64
-#ifdef cl_khr_fp64
-#pragma OPENCL EXTENSION cl_khr_fp64 : enable
-#endif
-#define REAL double
-typedef double element;  // of A, B and C in global memory
-#elif PRECISION == 32
-#define REAL float
-typedef float element;
-#elif BFLOAT16
-#define REAL float
-typedef ushort element;  // the bits
-#define PTX_TYPE "bf16"
-#else
-#define REAL float
-typedef half element;  // used through pointers only, which needs no cl_khr_fp16
-#define PTX_TYPE "f16"
-#endif
-
-// Allows fused multiply-add: faster, and rounded once instead of twice.
-#pragma OPENCL FP_CONTRACT ON
-
-#define CONCAT_EXPANDED(x, y) x##y
-#define CONCAT(x, y) CONCAT_EXPANDED(x, y)
-
-typedef REAL real;  // in registers and local memory
-#if VECTOR_WIDTH == 1
-typedef real realv;
-#define VLOAD_REAL(pointer) (*(pointer))
-#define VSTORE_REAL(vector, pointer) (*(pointer) = (vector))
-#else
-typedef CONCAT(REAL, VECTOR_WIDTH) realv;
-// These need no more alignment than an element has.
-#define VLOAD_REAL(pointer) CONCAT(vload, VECTOR_WIDTH)(0, pointer)
-#define VSTORE_REAL(vector, pointer) CONCAT(vstore, VECTOR_WIDTH)(vector, 0, pointer)
-#endif
-
-// Loads and stores of one element, or of VECTOR_WIDTH neighbours, in global memory, as a real or a realv.
-#if BFLOAT16
-// A bfloat16's bits as a float, and a float's as a bfloat16 in their upper half, rounded to nearest even. Width: 1 is
-// empty, as in OpenCL's names.
-#define WIDENED(width, bits) CONCAT(as_float, width)(CONCAT(convert_uint, width)(bits) << 16)
-#define ROUNDED(bits) (bits) + 0x7fff + ((bits) >> 16 & 1)
-#define NARROWED(width, bits) /* a NaN stays one */ \
-  CONCAT(convert_ushort, width)                     \
-  (select(ROUNDED(bits), (bits) | 0x400000, ((bits)&0x7fffffff) > 0x7f800000) >> 16)
-static inline void store_bfloat16(const float value, __global ushort* pointer) {
-  const uint bits = as_uint(value);
-  *pointer = NARROWED(, bits);
-}
-#define LOAD(pointer) WIDENED(, *(pointer))
-#define STORE(value, pointer) store_bfloat16(value, pointer)
-#if VECTOR_WIDTH == 1
-#define VLOAD(pointer) LOAD(pointer)
-#define VSTORE(vector, pointer) STORE(vector, pointer)
-#else
-static inline void store_bfloat16s(const realv vector, __global ushort* pointer) {
-  const CONCAT(uint, VECTOR_WIDTH) bits = CONCAT(as_uint, VECTOR_WIDTH)(vector);
-  CONCAT(vstore, VECTOR_WIDTH)(NARROWED(VECTOR_WIDTH, bits), 0, pointer);
-}
-#define VLOAD(pointer) WIDENED(VECTOR_WIDTH, CONCAT(vload, VECTOR_WIDTH)(0, pointer))
-#define VSTORE(vector, pointer) store_bfloat16s(vector, pointer)
-#endif
-#elif PRECISION != 16
-#define LOAD(pointer) (*(pointer))
-#define STORE(value, pointer) (*(pointer) = (value))
-#define VLOAD(pointer) VLOAD_REAL(pointer)
-#define VSTORE(vector, pointer) VSTORE_REAL(vector, pointer)
-#else
-#define LOAD(pointer) vload_half(0, pointer)
-#define STORE(value, pointer) vstore_half_rte(value, 0, pointer)
-#if VECTOR_WIDTH == 1
-#define VLOAD(pointer) LOAD(pointer)
-#define VSTORE(vector, pointer) STORE(vector, pointer)
-#else
-#define VLOAD(pointer) CONCAT(vload_half, VECTOR_WIDTH)(0, pointer)
-#define VSTORE(vector, pointer) CONCAT(CONCAT(vstore_half, VECTOR_WIDTH), _rte)(vector, 0, pointer)
-#endif
-#endif
-
 // The kernel's output: C, or with split-k a slice's partial sum in reals. With SPLIT_K 0 partial sums are another
 // buffer.
 #define WRITES_C (SPLIT_K <= 1)
@@ -140,8 +33,14 @@ typedef element output;
 #define STORE_OUTPUT(value, pointer) STORE(value, pointer)
 #define VLOAD_OUTPUT(pointer) VLOAD(pointer)
 #define VSTORE_OUTPUT(vector, pointer) VSTORE(vector, pointer)
+typedef scaled updated;  // the type in which it is computed
+#define TO_UPDATED(sum) TO_SCALED(sum)
+#define TO_UPDATEDV(sum) TO_SCALEDV(sum)
 #else
 typedef real output;
+typedef real updated;
+#define TO_UPDATED(sum) (sum)
+#define TO_UPDATEDV(sum) (sum)
 #define LOAD_OUTPUT(pointer) (*(pointer))
 #define STORE_OUTPUT(value, pointer) (*(pointer) = (value))
 #define VLOAD_OUTPUT(pointer) VLOAD_REAL(pointer)
@@ -235,19 +134,21 @@ static inline ulong block_column_offset(const int layout, const size_t column, c
 
 typedef struct {
   int steps;  // bits of the list above
-  real low, high;
-  __global const element* bias;  // of the first row or column of a part of C; null: none
-  __global const element* d;     // the element that belongs to the first one of the part; null: C's own
+  scaled low, high;
+  __global const bias_element* bias;  // of the first row or column of a part of C; null: none
+  __global const element* d;          // the element that belongs to the first one of the part; null: C's own
   int ldd;
+  MIXED_EPILOGUE
 } Epilogue;
 
 // The epilogue of the part of C that begins at `row` and `column` in product `number` of the batch.
 static inline Epilogue find_epilogue(const size_t row, const size_t column, const ulong number,
-                                     __global const ulong* offsets, const int steps, const real low, const real high,
-                                     __global const element* bias, const ulong bias_offset, const ulong bias_stride,
-                                     __global const element* d, const ulong d_offset, const ulong d_stride,
-                                     const int ldd) {
-  Epilogue e = {steps, low, high, 0, 0, ldd};
+                                     __global const ulong* offsets, MIXED_PARAMETERS const int steps, const scaled low,
+                                     const scaled high, __global const bias_element* bias, const ulong bias_offset,
+                                     const ulong bias_stride, __global const element* d, const ulong d_offset,
+                                     const ulong d_stride, const int ldd) {
+  Epilogue e = {steps, low, high, 0, 0, ldd MIXED_ZERO};
+  FIND_MIXED_EPILOGUE
   if (steps & (ROW_BIAS | COLUMN_BIAS))
     e.bias = bias + (bias_offset + number * bias_stride + (steps & ROW_BIAS ? row : column));
   if (steps & OTHER_D)
@@ -256,31 +157,37 @@ static inline Epilogue find_epilogue(const size_t row, const size_t column, cons
 }
 
 // Its last parameters, from a kernel's arguments.
-#define EPILOGUE_ARGUMENTS                                                                                           \
-  offsets, numbers.steps, scalars.z, scalars.w, bias, numbers.bias_offset, numbers.bias_stride, d, numbers.d_offset, \
-      numbers.d_stride, numbers.ldd
+#define EPILOGUE_ARGUMENTS                                                                                         \
+  offsets, MIXED_ARGUMENTS numbers.steps, scalars.z, scalars.w, bias, numbers.bias_offset, numbers.bias_stride, d, \
+      numbers.d_offset, numbers.d_stride, numbers.ldd
 #define TILE_EPILOGUE \
   find_epilogue(tile.row, tile.column, (ulong)tile.product + numbers.first_product, EPILOGUE_ARGUMENTS)
 
-// activate for one real, activate_vector for a realv. The division by sqrt(2) is a product with its reciprocal.
-#define DEFINE_ACTIVATE(name, type)                                                                \
-  static inline type name(const type x, const Epilogue* e) {                                       \
-    switch (e->steps & ACTIVATION) {                                                               \
-      case CLAMP: {                                                                                \
-        const type above = x < e->low ? (type)(e->low) : x;                                        \
-        return above > e->high ? (type)(e->high) : above;                                          \
-      }                                                                                            \
-      case SIGMOID: return 1 / (1 + exp(-x));                                                      \
-      case SILU: return x / (1 + exp(-x));                                                         \
-      case GELU: return x * (real)0.5 * erfc(x * (real)-0.70710678118654752440);                   \
-      case GELU_TANH: /* 2 sqrt(2 / pi), and that times 0.044715 */                                \
-        return x / (1 + exp(-x * ((real)1.5957691216057308 + (real)0.07135481627260025 * x * x))); \
-      default: return x;                                                                           \
-    }                                                                                              \
+// activate for one number, activate_vector for a scaledv. The division by sqrt(2) is a product with its reciprocal.
+#if C_TYPE == S32
+#define SMOOTH_ACTIVATIONS  // of floating point alone
+#else
+#define SMOOTH_ACTIVATIONS                                                       \
+  case SIGMOID: return 1 / (1 + exp(-x));                                        \
+  case SILU: return x / (1 + exp(-x));                                           \
+  case GELU: return x * (scaled)0.5 * erfc(x * (scaled)-0.70710678118654752440); \
+  case GELU_TANH: /* 2 sqrt(2 / pi), and that times 0.044715 */                  \
+    return x / (1 + exp(-x * ((scaled)1.5957691216057308 + (scaled)0.07135481627260025 * x * x)));
+#endif
+#define DEFINE_ACTIVATE(name, type)                          \
+  static inline type name(const type x, const Epilogue* e) { \
+    switch (e->steps & ACTIVATION) {                         \
+      case CLAMP: {                                          \
+        const type above = x < e->low ? (type)(e->low) : x;  \
+        return above > e->high ? (type)(e->high) : above;    \
+      }                                                      \
+        SMOOTH_ACTIVATIONS                                   \
+      default: return x;                                     \
+    }                                                        \
   }
-DEFINE_ACTIVATE(activate, real)
+DEFINE_ACTIVATE(activate, scaled)
 #if VECTOR_WIDTH > 1
-DEFINE_ACTIVATE(activate_vector, realv)
+DEFINE_ACTIVATE(activate_vector, scaledv)
 #else
 #define activate_vector activate
 #endif
@@ -300,9 +207,9 @@ typedef struct {
 } Numbers;
 
 // The last ones of gemm and reduce. scalars: alpha, beta, low, high.
-#define CALL_PARAMETERS                                                                                          \
-  __global const ulong *offsets, __global const element *bias, __global const element *d, const Numbers numbers, \
-      const CONCAT(REAL, 4) scalars
+#define CALL_PARAMETERS                                                                                               \
+  __global const ulong *offsets, __global const bias_element *bias, __global const element *d, const Numbers numbers, \
+      const CONCAT(SCALED, 4) scalars MIXED_CALL_PARAMETERS
 
 static inline int round_up(const int value, const int factor) {
   return (value / factor + (value % factor != 0)) * factor;
@@ -323,22 +230,22 @@ static inline int round_up(const int value, const int factor) {
   }
 
 // c = alpha * sum + beta * c for one element. With beta = 0, c is not read: it may hold NaN.
-static inline void update_element(__global output* c, const real sum, const real alpha, const real beta) {
+static inline void update_element(__global output* c, const real sum, const updated alpha, const updated beta) {
   if (beta == 0) {
-    STORE_OUTPUT(alpha * sum, c);
+    STORE_OUTPUT(alpha * TO_UPDATED(sum), c);
   } else {
-    STORE_OUTPUT(alpha * sum + beta * LOAD_OUTPUT(c), c);
+    STORE_OUTPUT(alpha * TO_UPDATED(sum) + beta * LOAD_OUTPUT(c), c);
   }
 }
 
 // The same for the first `count` of VECTOR_WIDTH neighbours in a row of C.
-static inline void update_vector(__global output* c, const realv sum, const int count, const real alpha,
-                                 const real beta) {
+static inline void update_vector(__global output* c, const realv sum, const int count, const updated alpha,
+                                 const updated beta) {
   if (count >= VECTOR_WIDTH) {
     if (beta == 0) {
-      VSTORE_OUTPUT(alpha * sum, c);
+      VSTORE_OUTPUT(alpha * TO_UPDATEDV(sum), c);
     } else {
-      VSTORE_OUTPUT(alpha * sum + beta * VLOAD_OUTPUT(c), c);
+      VSTORE_OUTPUT(alpha * TO_UPDATEDV(sum) + beta * VLOAD_OUTPUT(c), c);
     }
   } else {
     // Unrolled, because a GPU keeps an array in registers only if all indices are constants.
@@ -350,26 +257,27 @@ static inline void update_vector(__global output* c, const realv sum, const int 
 
 #if WRITES_C
 // The first `count` of VECTOR_WIDTH neighbours.
-static inline realv load_some(__global const element* from, const int count) {
+static inline scaledv load_some(__global const element* from, const int count) {
   if (count >= VECTOR_WIDTH) return VLOAD(from);
-  realv some = (realv)(0);
-  for (int q = 0; q < count; ++q) ((real*)&some)[q] = LOAD(from + q);
+  scaledv some = (scaledv)(0);
+  for (int q = 0; q < count; ++q) ((scaled*)&some)[q] = LOAD(from + q);
   return some;
 }
 
 // As update_vector, with the epilogue; c is in this row and column of the epilogue's part of C. Slower, and there once
 // in a program, not for each vector of a work-item.
 static inline void finish_vector(const Epilogue* e, __global element* c, const int row, const int column,
-                                 const realv sum, const int count, const real alpha, const real beta) {
-  realv x = alpha * sum;
+                                 const realv sum, const int count, const scaled alpha, const scaled beta) {
+  scaledv x = alpha * MIXED_SUM(sum);
   if (beta != 0) x += beta * load_some(e->d ? e->d + (row * (ulong)e->ldd + column) : c, count);
-  if (e->steps & ROW_BIAS) x += LOAD(e->bias + row);
-  if (e->steps & COLUMN_BIAS) x += load_some(e->bias + column, count);
+  if (e->steps & ROW_BIAS) x += LOAD_BIAS(e->bias + row);
+  if (e->steps & COLUMN_BIAS) x += LOAD_BIASES(e->bias + column, count);
   x = activate_vector(x, e);
+  SHIFT_C(x, e);
   if (count >= VECTOR_WIDTH) {
     VSTORE(x, c);
   } else {
-    for (int q = 0; q < count; ++q) STORE(((const real*)&x)[q], c + q);
+    for (int q = 0; q < count; ++q) STORE(((const scaled*)&x)[q], c + q);
   }
 }
 #endif

@@ -34,13 +34,13 @@
 #endif
 
 // VECTOR_WIDTH neighbours of one row of op(B), zero from `count` on. b points at the first of them.
-static ALWAYS_INLINE realv load_b(__global const element* b, const int ldb, const int count) {
+static ALWAYS_INLINE realv load_b(__global const operand* b, const int ldb, const int count) {
 #if !TRANS_B
-  if (count >= VECTOR_WIDTH) return VLOAD(b);
+  if (count >= VECTOR_WIDTH) return VLOAD_B(b);
 #endif
   realv row = (realv)(0);
   UNROLLED(q, VECTOR_WIDTH) {
-    if (q < count) ((real*)&row)[q] = LOAD(b + q * B_STEP_J);
+    if (q < count) ((real*)&row)[q] = LOAD_B(b + q * B_STEP_J);
   }
   return row;
 }
@@ -51,7 +51,7 @@ static ALWAYS_INLINE realv load_b(__global const element* b, const int ldb, cons
   _Pragma("unroll KS") for (; left > 0; left -= KL) { \
     const realv b_row = load_b(b_tile, ldb, count);   \
     UNROLLED(i, MS) {                                 \
-      sum[i][0] += LOAD(a_tile + a_row[i]) * b_row;   \
+      sum[i][0] += LOAD_A(a_tile + a_row[i]) * b_row; \
     }                                                 \
     a_tile += KL * A_STEP_P;                          \
     b_tile += KL * B_STEP_P;                          \
@@ -86,8 +86,8 @@ GEMM_KERNEL(LOCAL_X* KL, LOCAL_Y) {
   if (outside) return;
 #endif
 
-  __global const element* a_tile = tile.a + first_row * A_STEP_I + first_step * A_STEP_P;
-  __global const element* b_tile = tile.b + first_column * B_STEP_J + first_step * B_STEP_P;
+  __global const operand* a_tile = tile.a + first_row * A_STEP_I + first_step * A_STEP_P;
+  __global const operand* b_tile = tile.b + first_column * B_STEP_J + first_step * B_STEP_P;
   ulong a_row[MS];
   realv sum[MS][1];
   UNROLLED(i, MS) {

@@ -166,10 +166,10 @@ static ALWAYS_INLINE void multiply(realv sum[MS][VECTORS], const Fragments* frag
 
 // Loads a work-item's part of the next tiles; reads nothing when no steps of k are left.
 #define LOAD_TILES                                                                             \
-  load_tile(a_staged, a_source, A_LINE_STEP, A_LINES, A_LINE, A_ALONG_K,                       \
+  load_tile(a_staged, a_source, A_TYPE, A_LINE_STEP, A_LINES, A_LINE, A_ALONG_K,               \
             A_PACKED ? left > 0 : (a_is_whole && left >= KL), A_ALONG_K ? tile.rows : left,    \
             A_ALONG_K ? left : tile.rows, item);                                               \
-  load_tile(b_staged, b_source, B_LINE_STEP, B_LINES, B_LINE, B_ALONG_K,                       \
+  load_tile(b_staged, b_source, B_TYPE, B_LINE_STEP, B_LINES, B_LINE, B_ALONG_K,               \
             B_PACKED ? left > 0 : (b_is_whole && left >= KL), B_ALONG_K ? tile.columns : left, \
             B_ALONG_K ? left : tile.columns, item)
 
@@ -231,9 +231,9 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y* SHARES) {
   CLEAR_SUM;
   // The work-item's first element in the tiles to load next, and in those of local memory; the steps of k that are
   // left.
-  __global const element* a_source =
+  __global const operand* a_source =
       tile.a + BEGIN(A_LINE, element_offset(0, 0, A_LINE, APART(A_ALONG_K), A_LINE_STEP, item));
-  __global const element* b_source =
+  __global const operand* b_source =
       tile.b + BEGIN(B_LINE, element_offset(0, 0, B_LINE, APART(B_ALONG_K), B_LINE_STEP, item));
   const int a_begin = BEGIN(A_LINE, cell_offset(0, A_LINE, A_ROW, A_ALONG_K, item));
   const int b_begin = BEGIN(B_LINE, cell_offset(0, B_LINE, B_ROW, B_ALONG_K, item));

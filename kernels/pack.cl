@@ -27,7 +27,7 @@
 #define PACK_RUN 8
 typedef ushort raw;
 typedef ushort8 raws;
-#elif PRECISION == 32
+#elif PRECISION != 64  // none of 8 bits is packed
 #define PACK_TILE 32
 #define PACK_RUN 4
 typedef float raw;

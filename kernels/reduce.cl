@@ -54,10 +54,12 @@ __kernel __attribute__((reqd_work_group_size(REDUCE_ITEMS, 1, 1))) void clbake_r
     if (at < partial_stride && row < (size_t)numbers.m && column < (size_t)n) {
       __global element* to = c + (row * (ulong)numbers.ldc + column);
       const Epilogue e = find_epilogue(row, column, number, EPILOGUE_ARGUMENTS);
-      real x = scalars.x * sum[i];
+      scaled x = scalars.x * MIXED_ELEMENT(sum[i]);
       if (scalars.y != 0) x += scalars.y * LOAD(e.d ? e.d : to);
-      if (e.bias) x += LOAD(e.bias);
-      STORE(activate(x, &e), to);
+      if (e.bias) x += LOAD_BIAS(e.bias);
+      x = activate(x, &e);
+      SHIFT_C(x, &e);
+      STORE(x, to);
     }
   }
 }

@@ -67,30 +67,30 @@ static inline void transpose(realv block[VECTOR_WIDTH]) {
 #endif
 
 // Packs the depth x columns part of op(B) at b into the panel and fills it up with zeros to NS columns.
-static inline void pack_panel(realv* panel, __global const element* b, const int ldb, const int depth,
+static inline void pack_panel(realv* panel, __global const operand* b, const int ldb, const int depth,
                               const int columns) {
   for (int v = 0; v < VECTORS; ++v) {
     const int count = columns - v * VECTOR_WIDTH;  // may be negative or more than a vector
-    __global const element* source = b + v * VECTOR_WIDTH * B_STEP_J;
+    __global const operand* source = b + v * VECTOR_WIDTH * B_STEP_J;
     int p = 0;
 #if TRANS_B && VECTOR_WIDTH > 1
     for (; p + VECTOR_WIDTH <= depth; p += VECTOR_WIDTH) {
       realv square[VECTOR_WIDTH];
       UNROLLED(q, VECTOR_WIDTH) {
         square[q] = (realv)(0);
-        if (q < count) square[q] = VLOAD(source + q * B_STEP_J + p);
+        if (q < count) square[q] = VLOAD_B(source + q * B_STEP_J + p);
       }
       transpose(square);
       UNROLLED(q, VECTOR_WIDTH) panel[(p + q) * VECTORS + v] = square[q];
     }
 #elif !TRANS_B
     if (count >= VECTOR_WIDTH) {
-      for (; p < depth; ++p) panel[p * VECTORS + v] = VLOAD(source + p * B_STEP_P);
+      for (; p < depth; ++p) panel[p * VECTORS + v] = VLOAD_B(source + p * B_STEP_P);
     }
 #endif
     for (; p < depth; ++p) {
       real* row = (real*)(panel + p * VECTORS + v);
-      for (int q = 0; q < VECTOR_WIDTH; ++q) row[q] = q < count ? LOAD(source + p * B_STEP_P + q * B_STEP_J) : 0;
+      for (int q = 0; q < VECTOR_WIDTH; ++q) row[q] = q < count ? LOAD_B(source + p * B_STEP_P + q * B_STEP_J) : 0;
     }
   }
 }
@@ -99,7 +99,7 @@ static inline void pack_panel(realv* panel, __global const element* b, const int
 // part of C. A whole tile goes straight from registers to C, an incomplete one, or with an epilogue, through memory:
 // both are rare, and their code stays small.
 static ALWAYS_INLINE void update_tile(__global output* c, const int ldc, realv sum[MS][VECTORS], const int rows,
-                                      const int columns, const real alpha, const real beta, const Epilogue* e,
+                                      const int columns, const updated alpha, const updated beta, const Epilogue* e,
                                       const int row, const int column) {
   if (rows == MS && columns == NS && e->steps == 0) {
     UNROLLED(i, MS)
@@ -129,10 +129,10 @@ static ALWAYS_INLINE void update_tile(__global output* c, const int ldc, realv s
 //             separate pass
 //   fill = 0  the panel is packed
 // Inlined, so that `fill` is a constant in the loop.
-static ALWAYS_INLINE void multiply_tile(__global output* c, const int ldc, __global const element* a, const int lda,
-                                        realv* panel, const int fill, __global const element* b, const int ldb,
-                                        const int depth, const int rows, const int columns, const real alpha,
-                                        const real beta, const Epilogue* e, const int row, const int column) {
+static ALWAYS_INLINE void multiply_tile(__global output* c, const int ldc, __global const operand* a, const int lda,
+                                        realv* panel, const int fill, __global const operand* b, const int ldb,
+                                        const int depth, const int rows, const int columns, const updated alpha,
+                                        const updated beta, const Epilogue* e, const int row, const int column) {
   ulong a_row[MS];
   realv sum[MS][VECTORS];
   UNROLLED(i, MS) {
@@ -149,12 +149,12 @@ static ALWAYS_INLINE void multiply_tile(__global output* c, const int ldc, __glo
     UNROLLED(v, VECTORS) {
       if (fill) {
         PREFETCH(b + B_AHEAD * B_STEP_P + v * VECTOR_WIDTH);
-        panel[p * VECTORS + v] = VLOAD(b + v * VECTOR_WIDTH);
+        panel[p * VECTORS + v] = VLOAD_B(b + v * VECTOR_WIDTH);
       }
       b_row[v] = panel[p * VECTORS + v];
     }
     UNROLLED(i, MS) {
-      const real a_element = LOAD(a + a_row[i]);
+      const real a_element = LOAD_A(a + a_row[i]);
       UNROLLED(v, VECTORS) sum[i][v] += a_element * b_row[v];
     }
     a += A_STEP_P;
@@ -176,14 +176,14 @@ GEMM_KERNEL(1, 1) {
   const Tile tile =
       find_tile(get_group_id(1), get_group_id(0), equal_tile(m, ML, MS), equal_tile(n, NL, NS), GEMM_ARGUMENTS);
   if (tile.rows == 0 || tile.columns == 0) return;
-  __global const element* a_tile = tile.a;
-  __global const element* b_tile = tile.b;
+  __global const operand* a_tile = tile.a;
+  __global const operand* b_tile = tile.b;
 
   realv panels[NL / NS * PANEL];
 #if SPLIT_K == 1
   const Epilogue whole = TILE_EPILOGUE;
 #else
-  const Epilogue whole = {0, 0, 0, 0, 0, 0};
+  const Epilogue whole = {0};
 #endif
   int done = 0;
   // At least once, so that C becomes beta * C when k = 0.
@@ -191,17 +191,18 @@ GEMM_KERNEL(1, 1) {
     const int depth = min(KL, tile.depth - done);
     const bool first = done == 0;
     const bool last = done + depth >= tile.depth;
-    const real block_beta = first ? beta : 1;
+    const updated block_beta = first ? beta : 1;
     // d is added with the first block; then C is what there is, and after the last block it goes through the rest.
     Epilogue e = whole;
-    e.steps = (first ? whole.steps & OTHER_D : 0) | (last ? whole.steps & ~OTHER_D : 0);
+    e.steps =
+        whole.steps & (STEPS_OF_EACH_BLOCK | (first ? STEPS_OF_FIRST_BLOCK : 0) | (last ? ~STEPS_OF_FIRST_BLOCK : 0));
     e.d = first ? whole.d : 0;
     for (int i = 0; i < tile.rows; i += MS) {
       const int rows = min(MS, tile.rows - i);
-      __global const element* strip = a_tile + i * A_STEP_I;
+      __global const operand* strip = a_tile + i * A_STEP_I;
       for (int j = 0; j < tile.columns; j += NS) {
         const int columns = min(NS, tile.columns - j);
-        __global const element* b_panel = b_tile + j * B_STEP_J;
+        __global const operand* b_panel = b_tile + j * B_STEP_J;
         __global output* c_part = tile.c + i * (ulong)ldc + j;
         realv* panel = panels + j / NS * PANEL;
         const int fill = i == 0 ? FILL : 0;

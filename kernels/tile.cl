@@ -2,16 +2,16 @@
 
 #if LAYOUT_A == IMAGE
 #define A_PARAMETER __read_only image2d_t a
-#define A_POINTER ((__global const element*)0)
+#define A_POINTER ((__global const operand*)0)
 #else
-#define A_PARAMETER __global const element* a
+#define A_PARAMETER __global const operand* a
 #define A_POINTER a
 #endif
 #if LAYOUT_B == IMAGE
 #define B_PARAMETER __read_only image2d_t b
-#define B_POINTER ((__global const element*)0)
+#define B_POINTER ((__global const operand*)0)
 #else
-#define B_PARAMETER __global const element* b
+#define B_PARAMETER __global const operand* b
 #define B_POINTER b
 #endif
 
@@ -41,8 +41,8 @@
   const ulong a_stride = LAYOUT_A == ROW_MAJOR ? numbers.a_stride : (ulong)lda * round_up(k, KL); \
   const ulong b_stride = LAYOUT_B == ROW_MAJOR ? numbers.b_stride : (ulong)ldb * round_up(k, KL); \
   const ulong c_stride = WRITES_C ? numbers.c_stride : (ulong)m * n;                              \
-  const real alpha = WRITES_C ? scalars.x : scalars.x != 0;                                       \
-  const real beta = WRITES_C ? scalars.y : 0;                                                     \
+  const updated alpha = WRITES_C ? scalars.x : scalars.x != 0;                                    \
+  const updated beta = WRITES_C ? scalars.y : 0;                                                  \
   FIND_PART
 
 // The tile of this number, counted in bands of BAND rows of tiles: those that run at the same time then need less of
@@ -116,8 +116,8 @@ static inline Part find_part(const int group, const int whole, const int slices,
 
 // A work-group's tile of C, and the operands of its slice of k.
 typedef struct {
-  __global const element* a;  // first element of the tile's rows of op(A); unused when A is in an image
-  __global const element* b;  // first element of the tile's columns of op(B); unused when B is in an image
+  __global const operand* a;  // first element of the tile's rows of op(A); unused when A is in an image
+  __global const operand* b;  // first element of the tile's columns of op(B); unused when B is in an image
   __global output* c;         // first element of the tile
   size_t row;                 // first row of the tile in C
   size_t column;              // first column
@@ -130,8 +130,8 @@ typedef struct {
 
 // The tile in this row and column of tiles, when C is cut into tiles of rows x columns, at most ML x NL.
 static inline Tile find_tile(const size_t tile_row, const size_t tile_column, const size_t rows, const size_t columns,
-                             PART_PARAMETER const int m, const int n, const int k, const real alpha,
-                             __global const element* a, const ulong a_offset, const int lda, __global const element* b,
+                             PART_PARAMETER const int m, const int n, const int k, const updated alpha,
+                             __global const operand* a, const ulong a_offset, const int lda, __global const operand* b,
                              const ulong b_offset, const int ldb, __global output* c, const ulong c_offset,
                              const int ldc, const ulong a_stride, const ulong b_stride, const ulong c_stride,
                              __global const ulong* offsets, const int first_product) {

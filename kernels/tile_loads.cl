@@ -70,33 +70,35 @@ typedef cell rowv;
 // alignment: NVIDIA's compiler turns it into single loads.
 #if PAIRED
 typedef ushort stored, loaded;  // the bits of an element
-#define LOAD_ONE(pointer) (*(pointer))
+#define LOAD_ONE(pointer, type) (*(pointer))
 #else
-typedef element stored;
+typedef operand stored;
 typedef real loaded;
-#define LOAD_ONE(pointer) LOAD(pointer)
+#define LOAD_ONE(pointer, type) LOAD_OPERAND(pointer, type)
 #endif
 
 #if PAIRED
 typedef CONCAT(ushort, LOAD_WIDTH) realw;
-#define LOADW(pointer) (*(__global const realw*)(pointer))
+#define LOADW(pointer, type) (*(__global const realw*)(pointer))
 #elif LOAD_WIDTH == 1
 typedef real realw;
-#define LOADW(pointer) LOAD(pointer)
+#define LOADW(pointer, type) LOAD_OPERAND(pointer, type)
 #else
 typedef CONCAT(REAL, LOAD_WIDTH) realw;
-#if BFLOAT16
-#define LOADW(pointer) WIDENED(LOAD_WIDTH, *(__global const CONCAT(ushort, LOAD_WIDTH)*)(pointer))
+#if MIXED
+#define LOADW(pointer, type) FROM_BYTES(LOAD_WIDTH, *(__global const CONCAT(uchar, LOAD_WIDTH)*)(pointer), type)
+#elif BFLOAT16
+#define LOADW(pointer, type) WIDENED(LOAD_WIDTH, *(__global const CONCAT(ushort, LOAD_WIDTH)*)(pointer))
 #elif PRECISION == 16
-#define LOADW(pointer) CONCAT(vload_half, LOAD_WIDTH)(0, pointer)
+#define LOADW(pointer, type) CONCAT(vload_half, LOAD_WIDTH)(0, pointer)
 #else
-#define LOADW(pointer) (*(__global const realw*)(pointer))
+#define LOADW(pointer, type) (*(__global const realw*)(pointer))
 #endif
 #endif
 
 // True if all lines that start at `pointer` plus a multiple of `step` are aligned.
-static ALWAYS_INLINE bool aligned(__global const element* pointer, const ulong step) {
-  return (uintptr_t)pointer % (LOAD_WIDTH * sizeof(element)) == 0 && step % LOAD_WIDTH == 0;
+static ALWAYS_INLINE bool aligned(__global const operand* pointer, const ulong step) {
+  return (uintptr_t)pointer % (LOAD_WIDTH * sizeof(operand)) == 0 && step % LOAD_WIDTH == 0;
 }
 
 // Line of load number r of a work-item, and the load's place in that line: neighbours load neighbours. REGULAR: the
@@ -137,9 +139,9 @@ static ALWAYS_INLINE int cell_offset(const int r, const int line, const int row,
 //
 // Pairs: where lines lie along k (transposed), a load is LOAD_WIDTH / 2 cells of one column; else two loads of a
 // work-item, of steps 2l and 2l+1 of k, are LOAD_WIDTH cells of row l.
-static ALWAYS_INLINE void load_tile(realw* staged, __global const element* begin, const ulong step, const int lines,
-                                    const int line, const bool transposed, const bool whole, const int full_lines,
-                                    const int full_line, const uint item) {
+static ALWAYS_INLINE void load_tile(realw* staged, __global const operand* begin, const int type, const ulong step,
+                                    const int lines, const int line, const bool transposed, const bool whole,
+                                    const int full_lines, const int full_line, const uint item) {
   const int apart = APART(transposed);
   const int loads = LOADS(lines / apart, line);
 #define SOURCE ((__global const stored*)begin + element_offset(r, h, line, apart, step, FROM_BEGIN(line, item)))
@@ -147,7 +149,7 @@ static ALWAYS_INLINE void load_tile(realw* staged, __global const element* begin
     UNROLLED(i, MOST_STAGED) {
       const int r = i / apart, h = i % apart;
       if (r < loads && (EVEN(lines / apart, line) || load_line(r, line, item) * apart + h < (uint)lines))
-        staged[i] = LOADW(SOURCE);
+        staged[i] = LOADW(SOURCE, type);
     }
   } else {
     UNROLLED(i, MOST_STAGED) {
@@ -156,7 +158,7 @@ static ALWAYS_INLINE void load_tile(realw* staged, __global const element* begin
         const int l = load_line(r, line, item) * apart + h;
         const int count = l < full_lines ? full_line - (int)load_place(r, line, item) : 0;
         __global const stored* source = SOURCE;
-        UNROLLED(q, LOAD_WIDTH) ((loaded*)&staged[i])[q] = q < count ? LOAD_ONE(source + q) : 0;
+        UNROLLED(q, LOAD_WIDTH) ((loaded*)&staged[i])[q] = q < count ? LOAD_ONE(source + q, type) : 0;
       }
     }
   }

@@ -21,6 +21,9 @@ std::string describe(const std::string& variant, const Problem& p, const GemmRun
   const Epilogue& e = p.epilogue;
   text << ", activation " << static_cast<int>(e.activation) << ", bias " << static_cast<int>(e.bias)
        << (e.has_d ? ", D" : "");
+  const Quantization& q = p.quantization;
+  text << (q.row_scales ? ", scales of rows" : "") << (q.column_scales ? ", of columns" : "") << ", zeros " << q.zero_a
+       << " " << q.zero_b << " " << q.zero_c;
   return text.str();
 }
 
@@ -65,10 +68,11 @@ Result<FromSource> from_source(const Device& device, const kernels::Params& para
 }
 
 void set_epilogue(Problem& problem, GemmRunOptions& options, std::size_t number) {
+  const bool whole = element_c(problem.precision) == Element::int32;
   Epilogue& e = problem.epilogue;
-  e.activation = static_cast<Activation>(number % 7);
-  e.low = -0.25;
-  e.high = 0.5;
+  e.activation = static_cast<Activation>(number % (whole ? 3 : 7));
+  e.low = whole ? -250 : -0.25;
+  e.high = whole ? 5000 : 0.5;
   e.bias = static_cast<Bias>(number / 7 % 3);
   e.bias_stride = number % 2 == 0 ? 0 : std::max(problem.m, problem.n) + 3;
   e.has_d = number / 21 % 2 == 1;
@@ -76,6 +80,22 @@ void set_epilogue(Problem& problem, GemmRunOptions& options, std::size_t number)
   e.d_stride = problem.c_stride + problem.m * problem.n + 7;
   options.d_offset = 5;
   options.bias_offset = 11;
+  if (is_mixed(problem.precision)) set_quantization(problem, number);
+}
+
+void set_quantization(Problem& problem, std::size_t number) {
+  const auto zero_of = [](Element element, int zero) {
+    return element == Element::uint8 ? zero + 128 : element == Element::int8 ? zero : 0;
+  };
+  const Element c = element_c(problem.precision);
+  Quantization& q = problem.quantization;
+  q.row_scales = c != Element::int32 && number % 2 == 0;
+  q.column_scales = c != Element::int32 && number % 3 != 0;
+  q.row_scale_stride = number % 5 == 0 ? 0 : problem.m + 3;
+  q.column_scale_stride = number % 7 == 0 ? 0 : problem.n + 1;
+  q.zero_a = number % 4 == 0 ? 0 : zero_of(element_a(problem.precision), -100);
+  q.zero_b = number % 3 == 1 ? 0 : zero_of(element_b(problem.precision), 27);
+  q.zero_c = number % 5 == 2 ? 0 : zero_of(c, 11);
 }
 
 std::string failure_of(const Surroundings& where, const std::string& variant, const Problem& problem,
@@ -101,8 +121,8 @@ std::string failures_at_edges(const Surroundings& where, const cache::Variant& v
     Problem problem = tight_problem(v.precision, size.m, size.n, size.k, v.trans_a, v.trans_b);
     GemmRunOptions options;
     options.seed = ++seed;
-    options.alpha = seed % 2 ? 1.0 : -1.5;
-    options.beta = seed % 3 == 0 ? 0.0 : seed % 3 == 1 ? 1.0 : 0.75;
+    options.alpha = alpha_for(v.precision, seed % 2 ? 1.0 : -1.5);
+    options.beta = beta_for(v.precision, seed % 3 == 0 ? 0.0 : seed % 3 == 1 ? 1.0 : 0.75);
     failures += failure_of(where, v.name, problem, options);
 
     problem.lda += 1;

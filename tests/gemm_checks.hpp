@@ -32,8 +32,11 @@ struct FromSource {
 };
 Result<FromSource> from_source(const builder::Device& device, const kernels::Params& params);
 
-// Gives the problem one of kEpilogues epilogues: every activation with every bias, with and without a D. Its rows and
-// products have gaps, its buffers offsets.
+// Scales and zero points of a mixed problem.
+void set_quantization(Problem& problem, std::size_t number);
+
+// Gives the problem one of kEpilogues epilogues, and a quantization if it is mixed: every activation with every bias,
+// with and without a D. Its rows and products have gaps, its buffers offsets.
 constexpr std::size_t kEpilogues = 42;
 void set_epilogue(Problem& problem, builder::GemmRunOptions& options, std::size_t number);
 

@@ -96,14 +96,19 @@ constexpr std::size_t kReleaseAt = 0, kCountAt = 8, kProgramsAt = 12, kHeaderByt
 constexpr std::size_t kDigestAt = 0, kBytesAt = 32, kTargetAt = 40, kKindsAt = 44, kFormsAt = 48;
 constexpr std::size_t kSliceBytes = 56;
 constexpr std::size_t kProgramBytes = 16;
-constexpr std::uint32_t kKnownKinds = (1U << 19) - 1;
-constexpr unsigned kFormsOfKinds = 18;  // each of 3 bits
+constexpr std::uint32_t kKnownKinds = (1U << 20) - 1;
+constexpr unsigned kFormsOfKinds = 20;  // each of 3 bits
 }  // namespace slices
 
 constexpr std::uint32_t kTransA = 1, kTransB = 2;  // flags of variants, rules and cost models
 constexpr std::uint32_t kImageA = 4, kImageB = 8;  // flags of variants
-constexpr bool known_precision(std::uint32_t value) { return 1 <= value && value <= 4; }
-constexpr bool known_role(std::uint32_t value) { return 1 <= value && value <= 5; }
+constexpr bool known_precision(std::uint32_t value) {
+  for (const Precision mixed : mixed_precisions) {
+    if (value == static_cast<std::uint32_t>(mixed)) return true;
+  }
+  return 1 <= value && value <= 4;
+}
+constexpr bool known_role(std::uint32_t value) { return 1 <= value && value <= 7; }
 constexpr std::size_t kRuleBytes = 44;
 constexpr std::size_t kCostModelBytes = 80;
 

@@ -100,6 +100,14 @@ bool takes_sm_90_memory(const Case& c) {
 const Constraint kFirst[] = {
     {"precision", every, "double precision needs cl_khr_fp64", "",
      [](const Case& c) { return c.p.precision != Precision::double_precision || c.device.fp64; }},
+    {"precision", every, "a mixed product takes direct, register_tile or local_tile", "",
+     [](const Case& c) { return !is_mixed(c.p.precision) || multiplies_bytes(c.p.family); }},
+    {"precision", local_tile, "a mixed product is not packed, exchanged or multiplied by pairs",
+     "layout_a layout_b map exchange",
+     [](const Case& c) {
+       const bool plain = c.p.layout_a == Layout::row_major && c.p.layout_b == Layout::row_major;
+       return !is_mixed(c.p.precision) || (plain && !has_pairs(c.p) && !c.p.exchange);
+     }},
     {"vector-width", every, "vector_width must be 1, 2, 4, 8 or 16", "vector_width",
      [](const Case& c) { return is_width(c.p.vector_width); }},
     {"vector-width", local_tile, "load_width must be 1, 2, 4, 8 or 16", "load_width",
@@ -130,8 +138,9 @@ const Constraint kFirst[] = {
     {"family", local_tile, "no layout may be image", "layout_a layout_b",
      [](const Case& c) { return !has_image(c.p); }},
     {"family", local_tile, "buffers must be 1 or 2", "buffers", [](const Case& c) { return c.p.buffers <= 2; }},
-    {"rounding", register_tile, "split_k must be 2 or more for 16 bits, else sums are rounded after each block of k",
-     "split_k", [](const Case& c) { return !has_16_bits(c.p.precision) || c.p.split_k > 1; }},
+    {"rounding", register_tile,
+     "split_k must be 2 or more where C has 16 or 8 bits, else sums are rounded after each block of k", "split_k",
+     [](const Case& c) { return bytes_of(element_c(c.p.precision)) > 2 || c.p.split_k > 1; }},
     {"work-group-width", local_tile, "nl / ns must be 2 or more", "nl ns",
      [](const Case& c) { return c.group.x >= 2; }},
     {"work-group-width", stripe, "nl / ns must be 2 or more with an operand in local memory", "nl ns",
@@ -238,16 +247,16 @@ const Constraint kOfWorkGroup[] = {
      [](const Case& c) -> Amount {
        const bool columns = has_long_columns(c.p);
        const std::uint32_t lines = columns ? c.p.ns : c.p.ms, thin = columns ? c.p.ml : c.p.nl;
-       return {c.p.ms * c.p.ns + c.p.ks * (4 * lines + thin / 2) + thin_more_registers, registers(32 * c.p.kl)};
+       return {c.p.ms * c.p.ns + c.p.ks * (4 * lines + thin / 2) + thin_more_registers, registers(std::uint64_t{32} * c.p.kl)};
      }},
     // The copies of the next block are waited for in one step, and started in another.
     {"warp", warp_tile, "each share needs two steps of a block: a kl of 2 * ks * shares", "kl ks shares", nullptr,
-     [](const Case& c) { return at_most(2 * c.p.ks * c.p.shares, c.p.kl); }},
+     [](const Case& c) { return at_most(std::uint64_t{2} * c.p.ks * c.p.shares, c.p.kl); }},
     // A search sets `shares` last and tries 1 first, so that the least must hold without the other shares.
     {"warp", warp_tile, "the copies need max(ml, nl) / 2 work-items of a share", "ml nl ms ns", nullptr,
      [](const Case& c) { return at_most(std::max(c.p.ml, c.p.nl) / 2, c.items / c.p.shares); }},
     {"warp", warp_tile, "the copies employ no more than 8 * min(ml, nl) work-items", "ml nl ms ns shares", nullptr,
-     [](const Case& c) { return at_most(c.items, 8 * std::min(c.p.ml, c.p.nl)); }},
+     [](const Case& c) { return at_most(c.items, std::uint64_t{8} * std::min(c.p.ml, c.p.nl)); }},
     {"warp", warp_tile, "a work-item needs registers for sums, fragments and 32 more", "ms ns ks fragments", nullptr,
      [](const Case& c) -> Amount {
        const std::uint32_t fragments = c.p.fragments * c.p.ks * (2 * c.p.ms + c.p.ns) / 4;

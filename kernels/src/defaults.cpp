@@ -28,7 +28,7 @@ Params register_tile(Precision precision, std::uint32_t vector_bytes) {
   Params p;
   p.family = Family::register_tile;
   p.precision = precision;
-  p.split_k = has_16_bits(precision) ? 2 : 1;
+  p.split_k = bytes_of(element_c(precision)) <= 2 ? 2 : 1;
   // 16 or 12 accumulators hide the latency of the multiply-add; AVX2 has only 16 registers. Of NEON's 32, which are
   // half as long, the same tile takes 24. 8 rows of a transposed op(A) never straddle a cache line.
   const bool wide = vector_bytes >= 64;

@@ -12,6 +12,7 @@ namespace {
 // PACK_TILE and PACK_ITEMS of pack.cl, REDUCE_ITEMS of reduce.cl.
 constexpr std::uint32_t pack_items = 256;
 constexpr std::uint32_t reduce_items = 64;
+constexpr std::uint32_t terms_items = 64;  // TERMS_ITEMS of terms.cl
 
 // Complex products: on CPUs a work-item copies whole rows, 64 bytes at a time, the widest vector register; on GPUs
 // neighbours copy neighbouring elements.
@@ -20,10 +21,13 @@ constexpr std::uint32_t complex_gpu_items = 64;
 
 // The files of a program of this family, in their order; the family's own is the last.
 std::vector<std::string> files_of(Family family) {
-  std::vector<std::string> files = {"common.cl", "tile.cl", "pack.cl"};
+  std::vector<std::string> files = {"types.cl"};
   const auto add = [&](bool wanted, std::initializer_list<const char*> names) {
     if (wanted) files.insert(files.end(), names.begin(), names.end());
   };
+  add(multiplies_bytes(family), {"mixed.cl"});
+  add(true, {"common.cl", "tile.cl", "pack.cl"});
+  add(multiplies_bytes(family), {"terms.cl"});
   add(family == Family::stripe, {"pack_image.cl"});
   add(true, {"reduce.cl"});
   add(family == Family::warp_tile || family == Family::warpgroup_tile, {"async_copy.cl"});
@@ -59,8 +63,15 @@ std::string build_options(const Params& params) {
   const auto define = [&options](std::string_view macro, const std::string& value) {
     options.append(" -D").append(macro).append("=").append(value);
   };
-  define("PRECISION", std::to_string(8 * element_bytes(params.precision)));
-  if (params.precision == Precision::bfloat16) define("BFLOAT16", "1");
+  const Element c = element_c(params.precision);
+  define("PRECISION", std::to_string(8 * bytes_of(c)));
+  if (c == Element::bfloat16) define("BFLOAT16", "1");
+  if (is_mixed(params.precision)) {
+    const auto number = [](Element element) { return std::to_string(static_cast<unsigned>(element)); };
+    define("A_TYPE", number(element_a(params.precision)));
+    define("B_TYPE", number(element_b(params.precision)));
+    define("C_TYPE", number(c));
+  }
   define("TRANS_A", params.trans_a ? "1" : "0");
   define("TRANS_B", params.trans_b ? "1" : "0");
   // The files that all families share need these.
@@ -93,6 +104,10 @@ Kernel generate(const Params& params) {
     kernel.launches.push_back(pack_launch(Role::pack_a, "clbake_pack_a", params.precision));
   if (params.layout_b != Layout::row_major)
     kernel.launches.push_back(pack_launch(Role::pack_b, "clbake_pack_b", params.precision));
+  if (sums_integers(params.precision)) {
+    kernel.launches.push_back({Role::row_terms, "clbake_row_terms", {terms_items, 1, 1}, 1, terms_items});
+    kernel.launches.push_back({Role::column_terms, "clbake_column_terms", {terms_items, 1, 1}, 1, terms_items});
+  }
   const WorkGroup group = work_group_size(params);
   kernel.launches.push_back({Role::gemm, "clbake_gemm", {group.x, group.y, 1}, params.ml, params.nl});
   if (params.split_k != 1) {

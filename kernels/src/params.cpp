@@ -93,18 +93,24 @@ bool read_family(std::string_view text, Params& p) {
   return false;
 }
 
-// One for each of all_precisions, in their order.
-constexpr std::string_view precision_letters = "hbsd";
+// By the number of an Element; none of complex ones.
+constexpr std::string_view element_letters = " sdhb  iuwef";
 
-char letter(Precision precision) {
-  const auto* at = std::find(std::begin(all_precisions), std::end(all_precisions), precision);
-  return precision_letters[static_cast<std::size_t>(at - std::begin(all_precisions))];
+// One letter, or for a mixed product those of A, B and C.
+std::string letters(Precision p) {
+  const auto letter = [](Element element) { return element_letters[static_cast<std::size_t>(element)]; };
+  if (!is_mixed(p)) return {letter(element_a(p))};
+  return {letter(element_a(p)), letter(element_b(p)), letter(element_c(p))};
 }
 
 bool read_precision(std::string_view text, Params& p) {
-  if (text.size() != 1 || precision_letters.find(text[0]) == std::string_view::npos) return false;
-  p.precision = all_precisions[precision_letters.find(text[0])];
-  return true;
+  const auto find = [&](const auto& precisions) {
+    for (const Precision each : precisions) {
+      if (letters(each) == text) return p.precision = each, true;
+    }
+    return false;
+  };
+  return find(all_precisions) || find(mixed_precisions);
 }
 
 // One of the optional parts, "split4" or "acbl".
@@ -180,7 +186,7 @@ std::string name(const Params& params) {
     return to_string(m) + "x" + to_string(n) + "x" + to_string(k);
   };
   std::string text(name(params.family));
-  text.append("-").append(1, letter(params.precision)).append("-");
+  text.append("-").append(letters(params.precision)).append("-");
   text += params.trans_a ? 't' : 'n';
   text += params.trans_b ? 't' : 'n';
   text += "-" + block(params.ml, params.nl, params.kl) + "-" + block(params.ms, params.ns, params.ks);
@@ -203,7 +209,8 @@ std::variant<Params, std::string> parse(std::string_view name) {
   };
   if (parts.size() < 6) return refuse(name, "is not family-precision-transposes-MLxNLxKL-MSxNSxKS-vWIDTH");
   if (!read_family(parts[0], p)) return refuse(parts[0], "is no family");
-  if (!read_precision(parts[1], p)) return refuse(parts[1], "is no precision: h, b, s or d");
+  if (!read_precision(parts[1], p))
+    return refuse(parts[1], "is no precision: h, b, s, d, or three letters of i, u, w, e, f, h, b and s");
   if (parts[2].size() != 2 || !read_transposes(parts[2], p)) return refuse(parts[2], "is none of nn, nt, tn, tt");
   if (!read_block(parts[3], p.ml, p.nl, p.kl)) return refuse(parts[3], "is not MLxNLxKL");
   if (!read_block(parts[4], p.ms, p.ns, p.ks)) return refuse(parts[4], "is not MSxNSxKS");

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <set>
 #include <tuple>
 
 using namespace clbake;
@@ -50,8 +51,8 @@ void check_malformed(const std::function<void(Profile&)>& change, const std::str
 template <typename T>
 std::vector<T> of_each_kind(std::size_t count, T item) {
   std::vector<T> all;
-  for (const auto precision :
-       {Precision::single_precision, Precision::double_precision, Precision::half_precision, Precision::bfloat16}) {
+  std::set<Precision> precisions(std::begin(product_precisions), std::end(product_precisions));  // in the file's order
+  for (const Precision precision : precisions) {
     for (const unsigned transposes : {0U, 1U, 2U, 3U}) {
       item.precision = precision;
       item.trans_a = (transposes & 1U) != 0;

@@ -49,7 +49,9 @@ run_in_oclgrind() {
   bad=1
 }
 for variant in $(echo "$variants" | tr , ' '); do
-  case "$variant" in *-d-[nt][nt]-*) options="--precision double" ;; *-b-*) options="--precision bfloat16" ;; *) options="--precision single" ;; esac
+  case "$variant" in *-d-[nt][nt]-*) options="--precision double" ;; *-b-*) options="--precision bfloat16" ;;
+    *-ius-*) options="--precision int8-uint8-single" ;; *-uis-*) options="--precision uint8-int8-single" ;;
+    *-fee-*) options="--precision e5m2-e4m3-e4m3" ;; *) options="--precision single" ;; esac
   # One size for each pair of transposes: an interpreter is slow.
   case "$variant" in
     *-tt-*) options="$options --trans-a --trans-b" sizes="33 3 17 0.5" ;;

@@ -17,6 +17,7 @@ Json kinds_json(std::uint32_t kinds) {
   }
   if ((kinds & cache::kComplexSingle) != 0) names.push_back("complex-single");
   if ((kinds & cache::kComplexDouble) != 0) names.push_back("complex-double");
+  if ((kinds & cache::kMixed) != 0) names.push_back("mixed");
   if ((kinds & cache::kOwnPrograms) != 0) names.push_back("own programs");
   return names;
 }

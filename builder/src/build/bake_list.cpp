@@ -87,8 +87,8 @@ std::set<GemmKind> add_winners(const Site& site, const profile::Tuning& tuning,
 // none.
 void add_defaults(const Site& site, const std::vector<Precision>& wanted, const std::set<GemmKind>& kinds,
                   BakeList& bake_list) {
-  for (const Precision precision : all_precisions) {
-    if (!wants(wanted, precision)) continue;
+  for (const Precision precision : product_precisions) {
+    if (!wants(wanted, precision) || (wanted.empty() && is_mixed(precision))) continue;
     for (const kernels::Params& params :
          kernels::default_variants(site.device.type, precision, site.device.vector_bytes)) {
       const bool asked_for = !wanted.empty() || kinds.count(params.kind()) > 0;

@@ -10,6 +10,8 @@ cache::Role role_of(kernels::Role role) {
     case kernels::Role::pack_a: return cache::Role::pack_a;
     case kernels::Role::pack_b: return cache::Role::pack_b;
     case kernels::Role::reduce: return cache::Role::reduce;
+    case kernels::Role::row_terms: return cache::Role::row_terms;
+    case kernels::Role::column_terms: return cache::Role::column_terms;
     case kernels::Role::gemm: break;
   }
   return cache::Role::gemm;

@@ -73,7 +73,7 @@ void add_rules(const Indexed& variants, cache::Rule rule, const std::vector<Size
 // The default variants of all kinds, by name.
 std::set<std::string> default_names(kernels::DeviceType type, std::uint32_t vector_bytes) {
   std::set<std::string> names;
-  for (const Precision precision : all_precisions) {
+  for (const Precision precision : product_precisions) {
     for (const auto& p : kernels::default_variants(type, precision, vector_bytes)) names.insert(kernels::name(p));
   }
   return names;
@@ -103,7 +103,11 @@ constexpr std::uint32_t kVectorSizes[] = {64, 32, 16};
 
 cache::Profile defaults_of(cache::Contents& contents, std::uint32_t target, kernels::DeviceType type) {
   std::map<std::uint32_t, kernels::Params> variants;
-  for (const Precision precision : all_precisions) {
+  std::set<Precision> precisions(std::begin(all_precisions), std::end(all_precisions));
+  for (const cache::Variant& variant : contents.variants) {
+    if (is_mixed(variant.precision)) precisions.insert(variant.precision);
+  }
+  for (const Precision precision : precisions) {
     for (const kernels::Params& params : kernels::default_variants(type, precision, kVectorBytes)) {
       // A CPU has no use for it: register_tile runs everywhere as well.
       if (type == kernels::DeviceType::cpu && params.family == kernels::Family::direct) continue;

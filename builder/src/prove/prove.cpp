@@ -31,15 +31,31 @@ std::string describe(const Problem& p) {
 }
 
 // Another one for each number up to 6: all activations, each kind of bias, with and without a D.
-Epilogue epilogue_number(std::size_t number, std::size_t ldc) {
+Epilogue epilogue_number(std::size_t number, const Problem& problem) {
+  const bool whole = element_c(problem.precision) == Element::int32;
   Epilogue e;
-  e.activation = static_cast<Activation>(number % 7);
+  e.activation = static_cast<Activation>(number % (whole ? 3 : 7));
   e.bias = static_cast<Bias>(number % 3);
-  e.low = -0.25;
-  e.high = 0.5;
+  e.low = whole ? -250 : -0.25;
+  e.high = whole ? 5000 : 0.5;
   e.has_d = number % 2 == 1;
-  e.ldd = ldc + 2;
+  e.ldd = problem.ldc + 2;
   return e;
+}
+
+Quantization quantization_number(std::size_t number, Precision precision) {
+  Quantization q;
+  if (!is_mixed(precision)) return q;
+  const bool scales = element_c(precision) != Element::int32;
+  q.row_scales = scales && number % 2 == 0;
+  q.column_scales = scales && number % 3 != 1;
+  const auto zero_of = [](Element element, int zero) {
+    return element == Element::uint8 ? 100 + zero : element == Element::int8 ? zero : 0;
+  };
+  q.zero_a = number % 4 != 0 ? zero_of(element_a(precision), 9) : 0;
+  q.zero_b = number % 3 != 0 ? zero_of(element_b(precision), -5) : 0;
+  q.zero_c = zero_of(element_c(precision), -3);
+  return q;
 }
 
 // After exactly one run from the original C.
@@ -102,14 +118,17 @@ Status check_edges(EntryProof& entry) {
       problem.ldb += is_odd ? 5 : 16;
       problem.ldc += is_odd ? 7 : 24;
       GemmRunOptions options;
-      options.alpha = 1.25;
-      options.beta = beta;
+      options.alpha = alpha_for(v.precision, 1.25);
+      options.beta = beta_for(v.precision, beta);
       options.a_offset = is_odd ? 11 : 16;
       options.b_offset = is_odd ? 13 : 32;
       options.c_offset = is_odd ? 19 : 8;
       options.d_offset = 5;
       options.bias_offset = 7;
-      if (beta != 0) problem.epilogue = epilogue_number(number, problem.ldc);
+      if (beta != 0) {
+        problem.epilogue = epilogue_number(number, problem);
+        problem.quantization = quantization_number(number, v.precision);
+      }
       Result<Gemm> gemm = entry.library.prepare(problem, v.name);
       if (images_too_large(v, gemm.status())) continue;
       if (!gemm) return gemm.status();
@@ -135,7 +154,7 @@ Result<Timing> time_large_grid(EntryProof& entry) {
     if (images_too_large(v, gemm.status())) continue;  // then there is no such grid
     if (!gemm) return gemm.status();
     GemmRunOptions options;
-    options.beta = 0.5;
+    options.beta = beta_for(v.precision, 0.5);
     const Result<Timing> timing =
         time_problem(entry, *gemm, large, options, "the first launch of a large grid", kLargeRuns);
     if (!timing) return timing;

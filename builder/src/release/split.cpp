@@ -24,6 +24,7 @@ namespace fs = std::filesystem;
 
 // The variant's kind, a bit of Slice::kinds.
 std::uint32_t kind_of(const cache::Variant& variant) {
+  if (is_mixed(variant.precision)) return cache::kMixed;
   if (!variant.is_program()) return 1U << index_of(variant.kind());
   for (const auto& [precision, kinds] : {std::pair(Precision::complex_single, cache::kComplexSingle),
                                          std::pair(Precision::complex_double, cache::kComplexDouble)}) {
@@ -34,7 +35,7 @@ std::uint32_t kind_of(const cache::Variant& variant) {
 
 // The kinds that share a slice with the variant.
 std::uint32_t group_of(const cache::Variant& variant) {
-  if (variant.is_program()) return kind_of(variant);
+  if (variant.is_program() || is_mixed(variant.precision)) return kind_of(variant);
   return 0xFU << (4 * (static_cast<std::uint32_t>(variant.precision) - 1));
 }
 

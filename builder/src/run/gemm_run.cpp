@@ -2,6 +2,8 @@
 #include <clbake/builder/reference.hpp>
 #include <clbake/operand.hpp>
 
+#include "run/mixed_host.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -122,7 +124,7 @@ struct GemmRun::State {
   Problem problem;
   GemmRunOptions options;
   std::variant<Host<Half>, Host<Bfloat16>, Host<float>, Host<double>, Host<std::complex<float>>,
-               Host<std::complex<double>>>
+               Host<std::complex<double>>, MixedHost>
       host;
   Session session;
   cl::Buffer a;
@@ -130,6 +132,8 @@ struct GemmRun::State {
   cl::Buffer c;
   cl::Buffer d;
   cl::Buffer bias;
+  cl::Buffer row_scales;
+  cl::Buffer column_scales;
   std::mt19937 random;
 
   cl::CommandQueue queue() const { return cl::CommandQueue(session.queue(), true); }
@@ -165,11 +169,11 @@ struct GemmRun::State {
     host = std::move(h);
   }
 
-  template <typename T>
-  Status upload(const cl::Context& context, const Host<T>& h) {
-    const auto make = [&](cl::Buffer& buffer, cl_mem_flags flags, const std::vector<T>& data) {
+  template <typename Matrices>
+  Status upload(const cl::Context& context, const Matrices& h) {
+    const auto make = [&](cl::Buffer& buffer, cl_mem_flags flags, const auto& data) {
       cl_int error = CL_SUCCESS;
-      const std::size_t bytes = data.size() * sizeof(T);
+      const std::size_t bytes = data.size() * sizeof data[0];
       buffer = cl::Buffer(context, flags, bytes, nullptr, &error);
       if (error == CL_SUCCESS) error = queue().enqueueWriteBuffer(buffer, CL_TRUE, 0, bytes, data.data());
       return error;
@@ -179,6 +183,10 @@ struct GemmRun::State {
     if (error == CL_SUCCESS) error = make(c, CL_MEM_READ_WRITE, h.c);
     if (error == CL_SUCCESS && problem.epilogue.has_d) error = make(d, CL_MEM_READ_ONLY, h.d);
     if (error == CL_SUCCESS && problem.epilogue.bias != Bias::none) error = make(bias, CL_MEM_READ_ONLY, h.bias);
+    if constexpr (std::is_same_v<Matrices, MixedHost>) {
+      if (error == CL_SUCCESS) error = make(row_scales, CL_MEM_READ_ONLY, h.row_scales);
+      if (error == CL_SUCCESS) error = make(column_scales, CL_MEM_READ_ONLY, h.column_scales);
+    }
     if (error == CL_SUCCESS) return {};
     return {Code::out_of_memory,
             "the device has no room for the matrices (OpenCL error " + std::to_string(error) + ")"};
@@ -197,6 +205,22 @@ struct GemmRun::State {
       }
     });
     return written;
+  }
+
+  Result<Check> check_against(const MixedHost& h) const {
+    std::vector<std::uint8_t> result(h.c.size());
+    const cl_int error = queue().enqueueReadBuffer(c, CL_TRUE, 0, result.size(), result.data());
+    if (error != CL_SUCCESS) return {Code::opencl, "clEnqueueReadBuffer: OpenCL error " + std::to_string(error)};
+    std::mt19937 sample(options.seed);
+    Check check;
+    check.tolerance = tolerance(problem);
+    check.guards_intact = guards_intact(h, problem, options, result);
+    for (std::size_t i = 0; i < problem.batch; ++i) {
+      const std::vector<std::size_t> rows = rows_to_check(problem, options.check_limit, sample);
+      check.rows_checked += rows.size();
+      check.max_error = std::max(check.max_error, builder::max_error(h, problem, options, i, result, rows));
+    }
+    return check;
   }
 
   template <typename T>
@@ -240,9 +264,15 @@ Status check_memory(const Device& device, const Problem& p, const GemmRunOptions
   const double largest = static_cast<double>(d.getInfo<CL_DEVICE_MAX_MEM_ALLOC_SIZE>());
   const double total = static_cast<double>(d.getInfo<CL_DEVICE_GLOBAL_MEM_SIZE>());
   double sum = 0;
-  for (const std::size_t elements :
-       {o.a_offset + e.a, o.b_offset + e.b, o.c_offset + e.c + kGuard, o.d_offset + e.d, o.bias_offset + e.bias}) {
-    const double bytes = static_cast<double>(elements) * static_cast<double>(element_bytes(p.precision));
+  const std::uint32_t a = bytes_of(element_a(p.precision)), b = bytes_of(element_b(p.precision)),
+                      c = bytes_of(element_c(p.precision)), vector = is_mixed(p.precision) ? 4 : c;
+  const std::pair<std::size_t, std::uint32_t> buffers[] = {{o.a_offset + e.a, a},
+                                                           {o.b_offset + e.b, b},
+                                                           {o.c_offset + e.c + kGuard, c},
+                                                           {o.d_offset + e.d, c},
+                                                           {o.bias_offset + e.bias, vector}};
+  for (const auto& [elements, each] : buffers) {
+    const double bytes = static_cast<double>(elements) * each;
     sum += bytes;
     if (bytes > largest) {
       return {Code::out_of_memory, "a matrix of " + std::to_string(static_cast<std::uint64_t>(bytes)) +
@@ -295,6 +325,7 @@ Result<GemmRun> GemmRun::create(const Session& session, const Device& device, co
     case Precision::double_precision: s->fill<double>(); break;
     case Precision::complex_single: s->fill<std::complex<float>>(); break;
     case Precision::complex_double: s->fill<std::complex<double>>(); break;
+    default: s->host = make_mixed(problem, options, kGuard, s->random);
   }
   status = std::visit([&](const auto& host) { return s->upload(context, host); }, s->host);
   if (!status) return status;
@@ -305,7 +336,7 @@ Status GemmRun::State::enqueue(Gemm& gemm, cl_event* event) const {
   const Matrix a_matrix{a(), options.a_offset};
   const Matrix b_matrix{b(), options.b_offset};
   const Matrix c_matrix{c(), options.c_offset};
-  const EpilogueBuffers more{{bias(), options.bias_offset}, {d(), options.d_offset}};
+  const EpilogueBuffers more{{bias(), options.bias_offset}, {d(), options.d_offset}, {row_scales()}, {column_scales()}};
   return options.each.empty()
              ? gemm.enqueue(session.queue(), options.alpha, a_matrix, b_matrix, options.beta, c_matrix, more, 0,
                             nullptr, event)
@@ -339,6 +370,16 @@ Status GemmRun::reset() {
 
 Result<Check> GemmRun::check() const {
   return std::visit([&](const auto& host) { return state_->check_against(host); }, state_->host);
+}
+
+double alpha_for(Precision precision, double alpha) {
+  if (element_c(precision) == Element::int32) return std::ceil(alpha);
+  return sums_integers(precision) ? alpha * 0x1p-12 : alpha;
+}
+
+double beta_for(Precision precision, double beta) {
+  if (element_c(precision) != Element::int32) return beta;
+  return beta < 0 ? std::floor(beta) : std::ceil(beta);
 }
 
 Status finish(cl_command_queue queue, cl_event event) {

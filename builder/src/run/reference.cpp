@@ -16,8 +16,13 @@ constexpr double unit_roundoff(Precision precision) {
 
 // Unit roundoff of C's elements where it is not the arithmetic's.
 constexpr double rounding_of_result(Precision precision) {
-  if (precision == Precision::half_precision) return 0x1p-11;
-  return precision == Precision::bfloat16 ? 0x1p-8 : 0;
+  switch (element_c(precision)) {
+    case Element::half: return 0x1p-11;
+    case Element::bfloat16: return 0x1p-8;
+    case Element::e4m3: return 0x1p-4;
+    case Element::e5m2: return 0x1p-3;
+    default: return 0;
+  }
 }
 
 // The smallest normal number where results can be subnormal: only half's range is that small.
@@ -126,7 +131,7 @@ double row_error(const HostOperands<T>& o, const std::vector<T>& result, std::si
 
 double tolerance(Precision precision, std::size_t k) {
   if (is_complex(precision)) return 1.5 * tolerance(real_precision(precision), 2 * k + 4);
-  const double depth = static_cast<double>(k);
+  const double depth = sums_integers(precision) ? 5 : static_cast<double>(k);  // whole sums are exact, scales are not
   const double arithmetic = unit_roundoff(precision) * std::min(depth + 3, 4 * std::sqrt(depth) + 16);
   return arithmetic + rounding_of_result(precision);
 }

@@ -99,7 +99,7 @@ bool parse_precision(const std::string& word, GemmKind& kind) {
     if (known != std::end(precisions)) kind.precision = *known;
     return known != std::end(precisions);
   };
-  return find(all_precisions) || find(complex_precisions);
+  return find(all_precisions) || find(complex_precisions) || find(mixed_precisions);
 }
 
 bool parse_transposes(const std::string& word, GemmKind& kind) {

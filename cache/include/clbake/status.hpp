@@ -97,7 +97,8 @@ enum class Argument : std::int16_t {
   bounds = 17,  // of a clamp: NaN, or the lower above the upper one
   ldd = 18,
   d_stride = 19,
-  conj_a = 51,  // of a problem that is not complex
+  quantization = 56,  // scales or zero points that the precision does not have, or out of range
+  conj_a = 51,        // of a problem that is not complex
   conj_b = 52,
 
   // Buffers of a call. a, b and c: null, not a buffer, or of another context.
@@ -116,6 +117,8 @@ enum class Argument : std::int16_t {
   bias_vector = 35,  // as a, b and c
   bias_size = 36,
   bias_alias = 37,  // the bias shares elements with C
+  row_scales = 57,  // as a, b and c; too small; or shares elements with C
+  column_scales = 58,
 
   // Scalars of a call: an imaginary part without a complex problem; not one for each product of the batch.
   alpha = 53,

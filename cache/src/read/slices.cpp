@@ -43,7 +43,8 @@ Result<Slice> read_slice(const std::uint8_t* p, std::uint32_t target_count) {
   if (slice.target >= target_count && slice.target != kNoTarget) return against_rules("a target that does not exist");
   for (unsigned kind = 0; kind < field::kFormsOfKinds; ++kind) {
     const auto forms = static_cast<std::uint32_t>(slice.forms >> (3 * kind)) & kBakedForms;
-    if (!possible(forms, (slice.kinds >> kind & 1) != 0, slice.target != kNoTarget)) return against_rules(kNoForm);
+    const bool is_there = ((slice.kinds & ~kOwnPrograms) >> kind & 1) != 0;  // programs have forms of their own
+    if (!possible(forms, is_there, slice.target != kNoTarget)) return against_rules(kNoForm);
   }
   return slice;
 }

@@ -94,6 +94,7 @@ typedef enum clbake_argument {
   CLBAKE_ARGUMENT_D_STRIDE = 19,
   CLBAKE_ARGUMENT_CONJ_A = 51,
   CLBAKE_ARGUMENT_CONJ_B = 52,
+  CLBAKE_ARGUMENT_QUANTIZATION = 56, /* scales or zero points that the precision does not have, or out of range */
 
   CLBAKE_ARGUMENT_ALPHA = 53,   /* imaginary part of a problem that is not complex */
   CLBAKE_ARGUMENT_BETA = 54,    /* as ALPHA */
@@ -114,6 +115,8 @@ typedef enum clbake_argument {
   CLBAKE_ARGUMENT_BIAS_VECTOR = 35,
   CLBAKE_ARGUMENT_BIAS_SIZE = 36,
   CLBAKE_ARGUMENT_BIAS_ALIAS = 37, /* the bias shares elements with C */
+  CLBAKE_ARGUMENT_ROW_SCALES = 57, /* as A; too small; or shares elements with C */
+  CLBAKE_ARGUMENT_COLUMN_SCALES = 58,
 
   CLBAKE_ARGUMENT_QUEUE = 30,     /* null, or of another context or device */
   CLBAKE_ARGUMENT_WAIT_LIST = 31, /* null, or with a null event */
@@ -198,6 +201,18 @@ typedef enum clbake_precision {
   CLBAKE_COMPLEX_SINGLE = 5,
   CLBAKE_COMPLEX_DOUBLE = 6
 } clbake_precision;
+/* Further types of elements, for CLBAKE_MIXED. */
+typedef enum clbake_element {
+  CLBAKE_INT8 = 7,
+  CLBAKE_UINT8 = 8,
+  CLBAKE_INT32 = 9,
+  CLBAKE_E4M3 = 10,
+  CLBAKE_E5M2 = 11
+} clbake_element;
+/* The precision of a mixed product, by the types of A, B and C: A and B of CLBAKE_INT8 and CLBAKE_UINT8, or of
+ * CLBAKE_E4M3 and CLBAKE_E5M2; C half, bfloat16 or single, or in the first case also an integer, in the second also of 8
+ * bits. */
+#define CLBAKE_MIXED(a, b, c) ((int)(a) | (int)(b) << 8 | (int)(c) << 16)
 typedef enum clbake_layout { CLBAKE_ROW_MAJOR = 0, CLBAKE_COLUMN_MAJOR = 1 } clbake_layout;
 
 /* Elements from the start of A, B and C to the matrices of one product. */
@@ -223,7 +238,7 @@ typedef enum clbake_activation {
  * is set. Sizes, leading dimensions and strides are in elements. */
 typedef struct clbake_problem {
   size_t struct_size;
-  clbake_precision precision;
+  int precision; /* a clbake_precision, or CLBAKE_MIXED */
   clbake_layout layout;
   int trans_a, trans_b;                /* 0: no */
   int conj_a, conj_b;                  /* complex problems only; 0: no */
@@ -237,14 +252,24 @@ typedef struct clbake_problem {
   double low, high;     /* bounds of CLBAKE_CLAMP */
   int has_d;            /* 0: no */
   size_t ldd, d_stride; /* as ldc and c_stride */
+  /* Mixed products: an element of A stands for (a - zero_a) times the scale of its row of op(A), one of B for
+   * (b - zero_b) times that of its column of op(B); scales are singles. clbake.hpp says which types have which. */
+  int row_scales, column_scales; /* 0: no */
+  size_t row_scale_stride, column_scale_stride;
+  int zero_a, zero_b; /* A and B of integers */
+  int zero_c;         /* C of 8 bits, an integer: added to the rounded result */
 } clbake_problem;
 
-/* Buffers of a problem with a bias or D, else NULL. The caller owns them. Offsets are in elements. */
+/* Buffers of a problem with a bias, D or scales, else NULL. The caller owns them. Offsets are in elements. */
 typedef struct clbake_epilogue_buffers {
   cl_mem bias;
   size_t bias_offset;
   cl_mem d;
   size_t d_offset;
+  cl_mem row_scales;
+  size_t row_scales_offset;
+  cl_mem column_scales;
+  size_t column_scales_offset;
 } clbake_epilogue_buffers;
 
 /* Alpha and beta of a product. Imaginary parts are 0 unless it is complex. */
@@ -254,7 +279,7 @@ typedef struct clbake_scalars {
 } clbake_scalars;
 
 /* Sets a problem of one row-major product: rows without gaps, nothing transposed, no bias, activation or D. */
-static inline void clbake_problem_init(clbake_problem* problem, clbake_precision precision, size_t m, size_t n,
+static inline void clbake_problem_init(clbake_problem* problem, int precision, size_t m, size_t n,
                                        size_t k) {
   memset(problem, 0, sizeof *problem);
   problem->struct_size = sizeof *problem;

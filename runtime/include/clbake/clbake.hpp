@@ -70,9 +70,28 @@ struct Epilogue {
   std::size_t d_stride = 0;  // as c_stride. With offsets, the products of D begin where those of C do
 };
 
+// Scales and zero points of a mixed product. An element of A is (a - zero_a) times the scale of its row of op(A),
+// one of B (b - zero_b) times that of its column of op(B); alpha is the scale of the whole product. Scales are singles,
+// one for each of the m rows, or n columns, as the caller sees them.
+struct Quantization {
+  bool row_scales = false;  // C must not be int32, whose sums stay whole
+  bool column_scales = false;
+  std::size_t row_scale_stride = 0;  // elements from a product's scales to those of the next one; 0: all share them
+  std::size_t column_scale_stride = 0;
+  int zero_a = 0;  // A and B of integers: each a number of its type
+  int zero_b = 0;
+  int zero_c = 0;  // C of int8 or uint8: added to the result after rounding to a whole number
+};
+
 // C = alpha * op(A) * op(B) + beta * C in the precision and with the transposes of the kind (clbake/gemm_kind.hpp),
 // and then the epilogue; C is m x n, op(A) m x k, op(B) k x n. Sizes and leading dimensions are in elements and at most
 // 2^31 - 1 (complex: 2^30 - 1); m, n and k may be 0. A complex problem has no epilogue.
+//
+// Mixed precisions (clbake/gemm_kind.hpp): integers are summed in 32 bits, which wrap around, e4m3 and e5m2 in single.
+// With an int32 C all is computed in whole numbers: alpha, beta and bounds are whole, the bias is int32, and the
+// activation is none, relu or clamp. Else the sums go on as singles, the bias is single, and the result is rounded to
+// nearest even; what is too large for an int8, uint8, e4m3 or e5m2 C becomes the largest number, and a NaN 0 in
+// integers.
 struct Problem : GemmKind {
   // Complex problems only: conjugate op(X), so that with trans_x it is the conjugate transpose.
   bool conj_a = false;
@@ -95,6 +114,7 @@ struct Problem : GemmKind {
   std::size_t c_stride = 0;
   std::vector<BatchOffsets> offsets;
   Epilogue epilogue;
+  Quantization quantization;
 };
 
 // One product of matrices without gaps between their rows (columns, if column-major): the least leading dimensions.
@@ -113,10 +133,12 @@ struct Matrix {
   std::size_t offset = 0;
 };
 
-// The buffers of an epilogue, as far as the problem's has a bias and a D (and beta is not 0).
+// The buffers of an epilogue, as far as the problem's has a bias and a D (and beta is not 0), and of scales.
 struct EpilogueBuffers {
   Matrix bias;
   Matrix d;
+  Matrix row_scales = {};  // of the quantization, if it has them
+  Matrix column_scales = {};
 };
 
 // Origin of the program that serves a problem, best first.
@@ -424,17 +446,19 @@ CLBAKE_API bool portable_serves(const Target& made_for, const Target& device);
 
 // Checks that the problem is possible. Fails with invalid_argument; Status::argument() is the first of these fields
 // that is wrong: precision, layout, m, n, k, lda, ldb, ldc, batch, c_stride = 0, a_stride, b_stride, c_stride, offsets;
-// conj_a, conj_b; bias, bias_stride, activation, bounds, ldd or d_stride.
+// conj_a, conj_b; bias, bias_stride, activation, bounds, ldd or d_stride; quantization.
 CLBAKE_API Status check(const Problem& problem);
 
-// Elements that a buffer must hold from `offset` on for A, B, C, D and the bias of the problem, all products of the
-// batch; 0 for an empty matrix, and for a D or bias that the epilogue does not have. Requires check(problem).ok().
+// Elements that a buffer must hold from `offset` on for A, B, C, D, the bias and scales of the problem, all products of
+// the batch; 0 for an empty matrix, and for a D or bias that the epilogue does not have. Requires check(problem).ok().
 struct Extents {
   std::size_t a = 0;
   std::size_t b = 0;
   std::size_t c = 0;
   std::size_t d = 0;
   std::size_t bias = 0;
+  std::size_t row_scales = 0;
+  std::size_t column_scales = 0;
 };
 CLBAKE_API Extents extents(const Problem& problem);
 

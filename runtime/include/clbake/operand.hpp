@@ -78,11 +78,22 @@ inline Operand operand_d(const Problem& p, std::size_t offset = 0) {
   return make_operand(p, p.layout == Layout::column_major, p.epilogue.has_d ? p.m : 0, p.n, p.epilogue.ldd,
                       p.epilogue.d_stride, &BatchOffsets::c, offset);
 }
+inline Operand make_vector(const Problem& p, std::size_t length, std::size_t stride, std::size_t offset) {
+  const std::size_t batch = stride > 0 ? p.batch : std::min<std::size_t>(p.batch, 1);
+  return {std::min<std::size_t>(p.m * p.n, 1), length, length, batch, stride, nullptr, &BatchOffsets::c, offset};
+}
 inline Operand operand_bias(const Problem& p, std::size_t offset = 0) {
   const Epilogue& e = p.epilogue;
   const std::size_t length = e.bias == Bias::none ? 0 : e.bias == Bias::per_row ? p.m : p.n;
-  const std::size_t batch = e.bias_stride > 0 ? p.batch : std::min<std::size_t>(p.batch, 1);
-  return {std::min<std::size_t>(p.m * p.n, 1), length, length, batch, e.bias_stride, nullptr, &BatchOffsets::c, offset};
+  return make_vector(p, length, e.bias_stride, offset);
+}
+inline Operand operand_row_scales(const Problem& p, std::size_t offset = 0) {
+  const Quantization& q = p.quantization;
+  return make_vector(p, q.row_scales ? p.m : 0, q.row_scale_stride, offset);
+}
+inline Operand operand_column_scales(const Problem& p, std::size_t offset = 0) {
+  const Quantization& q = p.quantization;
+  return make_vector(p, q.column_scales ? p.n : 0, q.column_scale_stride, offset);
 }
 
 }  // namespace clbake

@@ -25,16 +25,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Mapping, NamedTuple, Sequence, Union
 
 from . import _header as h
-from ._header import Activation, Argument, Bias, Code, Layout, LogLevel, OnMiss, Origin, Precision
-from ._problem import DTYPES, Error, Problem, Scalar, checked_size, refused, scalars_to_c
+from ._header import Activation, Argument, Bias, Code, Element, Layout, LogLevel, OnMiss, Origin, Precision
+from ._problem import (BITS, DTYPES, Error, Problem, Scalar, checked_size, element_types, mixed, refused,
+                       scalars_to_c)
 
 if TYPE_CHECKING:
     import pyopencl as cl
     import pyopencl.array
 
-__all__ = ["Activation", "Argument", "Bias", "Bundle", "Code", "Counters", "Error", "Explanation", "Gemm", "Layout",
-           "Library", "LogLevel", "Matrix", "NeededSlices", "OnMiss", "Origin", "Overlay", "Precision", "Problem",
-           "ProgramText", "Slice", "SliceIndex", "load", "preload", "user_cache_directory"]
+__all__ = ["Activation", "Argument", "Bias", "Bundle", "Code", "Counters", "Element", "Error", "Explanation", "Gemm",
+           "Layout", "Library", "LogLevel", "Matrix", "NeededSlices", "OnMiss", "Origin", "Overlay", "Precision",
+           "Problem", "ProgramText", "Slice", "SliceIndex", "load", "mixed", "preload", "user_cache_directory"]
 
 # A buffer; a buffer and the elements before its matrix; an array; or None where the call reads nothing.
 Matrix = Union["cl.Buffer", "tuple[cl.Buffer, int]", "cl.array.Array", None]
@@ -337,8 +338,8 @@ class Gemm(_Handle):
         return Gemm(_made("clbake_gemm_clone", self._pointer), self._precision)
 
     def enqueue(self, queue: cl.CommandQueue, a: Matrix, b: Matrix, c: Matrix, *, alpha: Scalar = 1.0,
-                beta: Scalar = 0.0, bias: Matrix = None, d: Matrix = None,
-                wait_for: Iterable[cl.Event] | None = None) -> cl.Event:
+                beta: Scalar = 0.0, bias: Matrix = None, d: Matrix = None, row_scales: Matrix = None,
+                column_scales: Matrix = None, wait_for: Iterable[cl.Event] | None = None) -> cl.Event:
         """Enqueues the product and returns its event, without waiting. With beta = 0 C is not read. alpha and beta: a
         number, of complex problems a complex one, or a list with one for each product of the batch.
 
@@ -346,7 +347,7 @@ class Gemm(_Handle):
         one.
         """
         return _enqueue("clbake_gemm_enqueue_scaled", (self._pointer, queue.int_ptr), self._precision, alpha, beta, a,
-                        b, c, bias, d, wait_for)
+                        b, c, (bias, d, row_scales, column_scales), wait_for)
 
     @property
     def explanation(self) -> Explanation:
@@ -389,11 +390,12 @@ class Library(_Handle):
         return Gemm(_made("clbake_gemm_prepare", self._pointer, ctypes.byref(problem), name, 0), problem.precision)
 
     def gemm(self, queue: cl.CommandQueue, problem: Problem, a: Matrix, b: Matrix, c: Matrix, *, alpha: Scalar = 1.0,
-             beta: Scalar = 0.0, bias: Matrix = None, d: Matrix = None,
-             wait_for: Iterable[cl.Event] | None = None) -> cl.Event:
+             beta: Scalar = 0.0, bias: Matrix = None, d: Matrix = None, row_scales: Matrix = None,
+             column_scales: Matrix = None, wait_for: Iterable[cl.Event] | None = None) -> cl.Event:
         """prepare and Gemm.enqueue in one call; keeps what it prepared."""
         first = (self._pointer, queue.int_ptr, ctypes.byref(problem))
-        return _enqueue("clbake_library_gemm_scaled", first, problem.precision, alpha, beta, a, b, c, bias, d, wait_for)
+        return _enqueue("clbake_library_gemm_scaled", first, problem.precision, alpha, beta, a, b, c,
+                        (bias, d, row_scales, column_scales), wait_for)
 
     def matmul(self, a: cl.array.Array, b: cl.array.Array, c: cl.array.Array, *, alpha: Scalar = 1.0, beta: Scalar = 0.0,
                bias: cl.array.Array | None = None, activation: Activation = Activation.NONE, low: float = 0.0,
@@ -487,7 +489,7 @@ def _log_function(log: Callable[[LogLevel, str], None]) -> Callable[[int, bytes,
     return receive
 
 
-def _place(matrix: Any, argument: Argument, precision: int, events: list[cl.Event]) -> tuple[int | None, int]:
+def _place(matrix: Any, argument: Argument, element: int, events: list[cl.Event]) -> tuple[int | None, int]:
     """The cl_mem, and the elements before the matrix. Adds an array's events."""
     if matrix is None:
         return None, 0
@@ -497,8 +499,8 @@ def _place(matrix: Any, argument: Argument, precision: int, events: list[cl.Even
     if not hasattr(matrix, "base_data"):
         return matrix.int_ptr, 0
     name, dtype = argument.name.lower(), matrix.dtype.name
-    if dtype != DTYPES.get(precision) and (dtype, precision) != ("uint16", Precision.BFLOAT16):
-        raise refused(argument, f"{name} has {dtype}, the problem {DTYPES.get(precision)}")
+    if dtype != DTYPES.get(element) and dtype != BITS.get(element):
+        raise refused(argument, f"{name} has {dtype}, the problem {DTYPES.get(element)}")
     if not hasattr(matrix.base_data, "int_ptr"):
         raise refused(argument, f"{name} is not in a buffer")
     if matrix.offset % matrix.dtype.itemsize != 0:
@@ -508,17 +510,19 @@ def _place(matrix: Any, argument: Argument, precision: int, events: list[cl.Even
 
 
 def _enqueue(name: str, first: tuple[Any, ...], precision: int, alpha: Scalar, beta: Scalar, a: Matrix, b: Matrix,
-             c: Any, bias: Matrix, d: Matrix, wait_for: Iterable[cl.Event] | None) -> cl.Event:
+             c: Any, more: tuple[Matrix, Matrix, Matrix, Matrix], wait_for: Iterable[cl.Event] | None) -> cl.Event:
     from pyopencl import Event
 
     events = list(wait_for or ())
-    matrices = (a, Argument.A), (b, Argument.B), (c, Argument.C), (bias, Argument.BIAS_VECTOR), (d, Argument.D)
-    *places, bias_place, d_place = [_place(*each, precision, events) for each in matrices]
-    a_b_c = [number for place in places for number in place]
-    more = None if bias is None and d is None else ctypes.byref(h.EpilogueBuffersStruct(*bias_place, *d_place))
+    names = (Argument.A, Argument.B, Argument.C, Argument.BIAS_VECTOR, Argument.D, Argument.ROW_SCALES,
+             Argument.COLUMN_SCALES)
+    types = element_types(precision)
+    numbers = [number for matrix, argument, of in zip((a, b, c, *more), names, types)
+               for number in _place(matrix, argument, of, events)]
+    others = None if all(each is None for each in more) else ctypes.byref(h.EpilogueBuffersStruct(*numbers[6:]))
     waits = (ctypes.c_void_p * len(events))(*[event.int_ptr for event in events]) if events else None
     scalars = scalars_to_c(alpha, beta)
-    event = _made(name, *first, scalars, len(scalars), *a_b_c, more, len(events), waits)
+    event = _made(name, *first, scalars, len(scalars), *numbers[:6], others, len(events), waits)
     enqueued = Event.from_int_ptr(event.value or 0, retain=False)
     if hasattr(c, "add_event"):
         c.add_event(enqueued)

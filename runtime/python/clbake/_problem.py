@@ -6,10 +6,29 @@ import operator
 from typing import Any, Sequence, Union
 
 from . import _header as h
-from ._header import Activation, Argument, Bias, Code, Layout, Precision
+from ._header import Activation, Argument, Bias, Code, Element, Layout, Precision
 
 DTYPES = {Precision.SINGLE: "float32", Precision.DOUBLE: "float64", Precision.HALF: "float16",
-          Precision.BFLOAT16: "bfloat16", Precision.COMPLEX_SINGLE: "complex64", Precision.COMPLEX_DOUBLE: "complex128"}
+          Precision.BFLOAT16: "bfloat16", Precision.COMPLEX_SINGLE: "complex64", Precision.COMPLEX_DOUBLE: "complex128",
+          Element.INT8: "int8", Element.UINT8: "uint8", Element.INT32: "int32",
+          Element.E4M3: "float8_e4m3fn", Element.E5M2: "float8_e5m2"}
+# Other types that hold their bits.
+BITS = {Precision.BFLOAT16: "uint16", Element.E4M3: "uint8", Element.E5M2: "uint8"}
+
+
+def mixed(a: Element, b: Element, c: Element | Precision) -> int:
+    """The precision of a mixed product, by the types of A, B and C: clbake.h, CLBAKE_MIXED."""
+    return int(a) | int(b) << 8 | int(c) << 16
+
+
+def element_types(precision: int) -> tuple[int, ...]:
+    """Those of A, B, C, the bias, D, and scales of rows and columns."""
+    if precision < 256:
+        return (precision,) * 5 + (Precision.SINGLE,) * 2
+    a, b, c = precision & 255, precision >> 8 & 255, precision >> 16
+    vector = Element.INT32 if c == Element.INT32 else Precision.SINGLE
+    return (a, b, c, vector, c, Precision.SINGLE, Precision.SINGLE)
+
 
 # One for all products, or one for each.
 Scalar = Union[complex, Sequence[complex]]
@@ -50,7 +69,8 @@ class Problem(h.ProblemStruct):
 
     Leading dimensions that are None are the least, strides that are None put the products of a batch one after
     another. conj_a and conj_b conjugate op(X) of a complex problem. `offsets`: for each product the elements before its
-    A, B and C, in the place of the strides. With `has_d` beta multiplies a matrix D instead of C.
+    A, B and C, in the place of the strides. With `has_d` beta multiplies a matrix D instead of C. Scales and zero points
+    are those of a mixed product.
 
     Does not change once it is made. Raises Error for sizes that are negative or too large; a library refuses everything
     else that is impossible.
@@ -58,20 +78,29 @@ class Problem(h.ProblemStruct):
 
     _ready = False
 
-    def __init__(self, m: int, n: int, k: int, precision: Precision = Precision.SINGLE,
+    def __init__(self, m: int, n: int, k: int, precision: Precision | int = Precision.SINGLE,
                  layout: Layout = Layout.ROW_MAJOR, *, trans_a: bool = False, trans_b: bool = False,
                  conj_a: bool = False, conj_b: bool = False, lda: int | None = None, ldb: int | None = None,
                  ldc: int | None = None, batch: int = 1, a_stride: int | None = None, b_stride: int | None = None,
                  c_stride: int | None = None, offsets: Sequence[tuple[int, int, int]] | None = None,
                  bias: Bias = Bias.NONE, bias_stride: int = 0, activation: Activation = Activation.NONE,
                  low: float = 0.0, high: float = 0.0, has_d: bool = False, ldd: int | None = None,
-                 d_stride: int | None = None) -> None:
+                 d_stride: int | None = None, row_scales: bool = False, column_scales: bool = False,
+                 row_scale_stride: int = 0, column_scale_stride: int = 0, zero_a: int = 0, zero_b: int = 0,
+                 zero_c: int = 0) -> None:
         super().__init__()
         self.precision, self.layout, self.bias, self.activation = map(int, (precision, layout, bias, activation))
         self.trans_a, self.trans_b, self.conj_a, self.conj_b = map(bool, (trans_a, trans_b, conj_a, conj_b))
         self.low, self.high, self.has_d = low, high, bool(has_d)
         for name, size in (("m", m), ("n", n), ("k", k), ("batch", batch), ("bias_stride", bias_stride)):
             setattr(self, name, checked_size(size, Argument[name.upper()]))
+        self.row_scales, self.column_scales = bool(row_scales), bool(column_scales)
+        self.row_scale_stride = checked_size(row_scale_stride, Argument.QUANTIZATION)
+        self.column_scale_stride = checked_size(column_scale_stride, Argument.QUANTIZATION)
+        for name, zero in (("zero_a", zero_a), ("zero_b", zero_b), ("zero_c", zero_c)):
+            if not -2**31 <= operator.index(zero) < 2**31:
+                raise refused(Argument.QUANTIZATION, f"{name} is {zero}")
+            setattr(self, name, zero)
         self._lay_out("a", self.m, self.k, trans_a, lda, a_stride)
         self._lay_out("b", self.k, self.n, trans_b, ldb, b_stride)
         self._lay_out("c", self.m, self.n, False, ldc, c_stride)
@@ -109,9 +138,10 @@ class Problem(h.ProblemStruct):
         Two dimensions, or three for a batch, in which a and b may lack the first. Rows or columns must be contiguous;
         a.T and slices are read in place. bias: n elements, or m x 1. d: as c.
         """
-        precision = next((p for p, dtype in DTYPES.items() if dtype == c.dtype.name), None)
+        precision = next((p for p, dtype in DTYPES.items() if dtype == c.dtype.name and p < Element.INT8), None)
         if precision is None:
-            raise refused(Argument.PRECISION, f"c has {c.dtype}, which is none of {', '.join(DTYPES.values())}")
+            known = ", ".join(dtype for p, dtype in DTYPES.items() if p < Element.INT8)
+            raise refused(Argument.PRECISION, f"c has {c.dtype}, which is none of {known}")
         batch = c.shape[0] if c.ndim == 3 else 1
         views = {name: _View(array, Argument[name.upper()], c, batch)
                  for name, array in (("a", a), ("b", b), ("c", c), ("d", d)) if array is not None}

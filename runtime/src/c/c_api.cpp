@@ -97,7 +97,10 @@ clbake::Epilogue epilogue_of(const clbake_problem& from) {
 
 clbake::EpilogueBuffers buffers_of(const clbake_epilogue_buffers* from) {
   if (!from) return {};
-  return {{from->bias, from->bias_offset}, {from->d, from->d_offset}};
+  return {{from->bias, from->bias_offset},
+          {from->d, from->d_offset},
+          {from->row_scales, from->row_scales_offset},
+          {from->column_scales, from->column_scales_offset}};
 }
 
 clbake::Scalars scalars_of(const clbake_scalars& from) {
@@ -127,8 +130,6 @@ void check_enumerator(const Enum& value, int first, int last, Argument argument,
 clbake::Problem clbake::c::problem_of(const clbake_problem* problem) {
   const clbake_problem& from = *given(problem, "problem");
   check_size(from.struct_size, sizeof from, "problem");
-  check_enumerator(from.precision, CLBAKE_SINGLE, CLBAKE_COMPLEX_DOUBLE, Argument::precision,
-                   std::string("precision is none of ") + clbake::precision_names);
   check_enumerator(from.layout, CLBAKE_ROW_MAJOR, CLBAKE_COLUMN_MAJOR, Argument::layout,
                    "layout is neither row-major nor column-major");
   check_enumerator(from.bias, CLBAKE_BIAS_NONE, CLBAKE_BIAS_PER_COLUMN, Argument::bias,
@@ -137,7 +138,7 @@ clbake::Problem clbake::c::problem_of(const clbake_problem* problem) {
                    "activation is none that is known");
   if (from.offsets && from.batch > INT32_MAX) throw Refused{{Argument::batch, "batch is more than 2^31 - 1"}};
   clbake::Problem p;
-  p.precision = static_cast<clbake::Precision>(from.precision);
+  p.precision = clbake::Precision{static_cast<std::uint32_t>(from.precision)};
   p.layout = from.layout == CLBAKE_ROW_MAJOR ? clbake::Layout::row_major : clbake::Layout::column_major;
   p.trans_a = from.trans_a != 0;
   p.trans_b = from.trans_b != 0;
@@ -158,6 +159,13 @@ clbake::Problem clbake::c::problem_of(const clbake_problem* problem) {
     p.offsets.push_back({from.offsets[i].a, from.offsets[i].b, from.offsets[i].c});
   }
   p.epilogue = epilogue_of(from);
+  p.quantization = {from.row_scales != 0,
+                    from.column_scales != 0,
+                    from.row_scale_stride,
+                    from.column_scale_stride,
+                    from.zero_a,
+                    from.zero_b,
+                    from.zero_c};
   return p;
 }
 

@@ -95,7 +95,8 @@ void add_items(const Problem& problem, std::vector<Item>& items) {
   const Problem row = row_major(problem);
   const GemmKind kind = real_product(row).kind();
   const char* const text = kind.trans_a ? (kind.trans_b ? " tt" : " tn") : (kind.trans_b ? " nt" : " nn");
-  items.push_back({1U << index_of(kind), {}, joined({name(kind.precision), text})});
+  items.push_back(
+      {is_mixed(kind.precision) ? cache::kMixed : 1U << index_of(kind), {}, joined({name(kind.precision), text})});
   if (!is_complex(row.precision)) return;
   const bool is_single = row.precision == Precision::complex_single;
   items.push_back({is_single ? cache::kComplexSingle : cache::kComplexDouble, {}, name(row.precision)});
@@ -107,7 +108,8 @@ std::uint32_t forms_of(const cache::SliceTable& table, const Slice& slice, const
   std::uint32_t forms = 0;
   for (const std::size_t program : item.programs) forms |= table.forms(slice, program);
   if (item.kind == cache::kOwnPrograms) return forms;
-  if (slice.target == cache::kNoTarget && item.kind < cache::kComplexSingle) return 0;  // no profile names them
+  const bool is_product = item.kind < cache::kComplexSingle || item.kind == cache::kMixed;
+  if (slice.target == cache::kNoTarget && is_product) return 0;  // no profile names them
   return table.forms_of_kind(slice, item.kind);
 }
 

@@ -1,5 +1,6 @@
 #include "launch/arguments.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 
@@ -19,6 +20,15 @@ struct KernelNumbers {
 };
 static_assert(sizeof(KernelNumbers) == 120, "no gaps: the kernels' struct has the same members");
 
+// `Quantization` in mixed.cl.
+struct KernelQuantization {
+  cl_ulong row_scale_offset, column_scale_offset;
+  cl_ulong row_scale_stride, column_scale_stride;
+  cl_int zero_a, zero_b, zero_c;
+  cl_int unused;
+};
+static_assert(sizeof(KernelQuantization) == 48, "no gaps: the kernels' struct has the same members");
+
 cl_int as_int(std::size_t value) { return static_cast<cl_int>(value); }
 
 // The contract's number `steps` (ACTIVATION and the bits below it in common.cl).
@@ -36,6 +46,12 @@ std::size_t steps_of(const Epilogue& e, bool reads_d) {
   if (e.bias == Bias::per_row) steps += 8;
   if (e.bias == Bias::per_column) steps += 16;
   return steps + (reads_d ? 32 : 0);
+}
+
+// The contract's number `steps` of scales and zero points (ROW_TERMS and those below it in mixed.cl).
+std::size_t steps_of(const Quantization& q, bool reads_operands) {
+  return (reads_operands && q.zero_b != 0 ? 64 : 0) + (reads_operands && q.zero_a != 0 ? 128 : 0) +
+         (q.row_scales ? 256 : 0) + (q.column_scales ? 512 : 0) + (q.zero_c != 0 ? 1024 : 0);
 }
 
 KernelNumbers numbers_of(const LaunchPlan& plan, const Part& part, const Call& call) {
@@ -61,7 +77,7 @@ KernelNumbers numbers_of(const LaunchPlan& plan, const Part& part, const Call& c
   x.ldb = as_int(p.ldb);
   x.ldc = as_int(p.ldc);
   x.first_product = as_int(part.first_product);
-  x.steps = as_int(steps_of(e, call.reads_d));
+  x.steps = as_int(steps_of(e, call.reads_d) + steps_of(p.quantization, call.reads_operands));
   if (e.bias != Bias::none) {
     x.bias_offset = call.more.bias.offset + (e.bias == Bias::per_row ? row : 0);
     x.bias_stride = e.bias_stride;
@@ -72,6 +88,18 @@ KernelNumbers numbers_of(const LaunchPlan& plan, const Part& part, const Call& c
     x.ldd = as_int(e.ldd);
   }
   return x;
+}
+
+KernelQuantization quantization_of(const LaunchPlan& plan, const Part& part, const Call& call) {
+  const Quantization& q = plan.real.quantization;
+  return {call.more.row_scales.offset + part.first_row,
+          call.more.column_scales.offset,
+          q.row_scale_stride,
+          q.column_scale_stride,
+          q.zero_a,
+          q.zero_b,
+          q.zero_c,
+          0};
 }
 
 // alpha, beta, and the bounds of a clamp.
@@ -86,7 +114,9 @@ std::array<double, 4> scalars_of(const Epilogue& e, const Call& call) {
 }
 
 std::complex<double> rounded(std::complex<double> value, Precision precision) {
-  if (real_precision(precision) == Precision::double_precision) return value;
+  const bool exact = real_precision(precision) == Precision::double_precision ||  //
+                     element_c(precision) == Element::int32;                      // whole numbers
+  if (exact) return value;
   return std::complex<float>(value);
 }
 
@@ -112,6 +142,14 @@ class Setter {
     std::array<cl_float, count> singles;
     for (std::size_t i = 0; i < count; ++i) singles[i] = static_cast<cl_float>(values[i]);
     bytes(singles.data(), sizeof singles);
+  }
+  // int4 of OpenCL C; what is out of range, as an infinite bound, becomes the nearest that is not.
+  void whole(const std::array<double, 4>& values) {
+    std::array<cl_int, 4> whole;
+    for (std::size_t i = 0; i < 4; ++i) {
+      whole[i] = static_cast<cl_int>(std::min(std::max(values[i], -0x1p31), 0x1p31 - 1));
+    }
+    bytes(whole.data(), sizeof whole);
   }
   cl_int error() const { return error_; }
 
@@ -155,13 +193,19 @@ void set_scalars(const LaunchPlan& plan, const Scalars& scalars, Call& call) {
 
 cl_int set_arguments(cl_kernel kernel, HeldArguments& held, const LaunchPlan& plan, const Step& step, const Call& call,
                      const MemoryObjects& memory) {
+  const bool whole = element_c(plan.real.precision) == Element::int32;
   const bool doubles = plan.real.precision == Precision::double_precision;
   const auto parts = [](std::complex<double> x) { return std::array<double, 2>{x.real(), x.imag()}; };
   Setter set(kernel, held);
   for (const KernelArgument& argument : plan.kernels[step.kernel].arguments) {
     switch (argument.value) {
       case Value::numbers: set.number(numbers_of(plan, step.part, call)); break;
-      case Value::scalars: set.reals(scalars_of(plan.real.epilogue, call), doubles); break;
+      case Value::quantization: set.number(quantization_of(plan, step.part, call)); break;
+      case Value::scalars: {
+        const std::array<double, 4> scalars = scalars_of(plan.real.epilogue, call);
+        whole ? set.whole(scalars) : set.reals(scalars, doubles);
+        break;
+      }
       case Value::tail: set.number(std::array<cl_int, 2>{as_int(step.tail.whole), as_int(step.tail.slices)}); break;
       case Value::integer: set.number(as_int(argument.number)); break;
       case Value::distance: set.number(cl_ulong{argument.number}); break;

@@ -30,7 +30,7 @@ using MemoryObjects = std::array<cl_mem, kMemoryObjects>;
 
 // The arguments that a kernel has, without memory objects.
 struct HeldArguments {
-  std::array<std::uint64_t, 32> words{};  // one after another, each filled up with zeros
+  std::array<std::uint64_t, 40> words{};  // one after another, each filled up with zeros
   std::uint32_t set = 0;                  // a bit for each argument
 };
 

@@ -45,6 +45,11 @@ bool same_grid(const Operand& x, const Operand& y) {
   return x.ld == y.ld && is_block(x) && is_block(y);
 }
 
+// A D that is C, element for element, is fine.
+bool same_matrix(const Operand& d, const Operand& c) {
+  return d.offset == c.offset && d.ld == c.ld && (c.batch == 1 || d.offsets || d.stride == c.stride);
+}
+
 // Null for a device that is no sub-device.
 cl_device_id parent_of(cl_device_id device) {
   cl_device_id parent = nullptr;
@@ -139,15 +144,27 @@ Status OperandChecks::check(const cl::Context& context, const Call& call) {
 }
 
 Status OperandChecks::check_sizes(const cl::Context& context, const Call& call) const {
-  const std::size_t bytes = element_bytes(problem_->precision);
+  const Precision precision = problem_->precision;
+  const std::size_t bytes = bytes_of(element_c(precision));
+  const std::size_t bias_bytes = is_mixed(precision) ? sizeof(cl_float) : bytes;
+  const EpilogueBuffers& more = call.more;
   Status status;
+  const auto check = [&](const BufferArgument& as, const Matrix& matrix, std::size_t extent, std::size_t each) {
+    if (status) status = check_buffer(as, matrix, context, extent, each);
+  };
   if (call.reads_operands) {
-    status = check_buffer(exchanged_ ? kBufferB : kBufferA, call.a, context, extents_.a, bytes);
-    if (status) status = check_buffer(exchanged_ ? kBufferA : kBufferB, call.b, context, extents_.b, bytes);
+    check(exchanged_ ? kBufferB : kBufferA, call.a, extents_.a, bytes_of(element_a(precision)));
+    check(exchanged_ ? kBufferA : kBufferB, call.b, extents_.b, bytes_of(element_b(precision)));
   }
-  if (status) status = check_buffer(kBufferC, call.c, context, extents_.c, bytes);
-  if (status && call.reads_d) status = check_buffer(kBufferD, call.more.d, context, extents_.d, bytes);
-  if (status && extents_.bias > 0) status = check_buffer(kBias, call.more.bias, context, extents_.bias, bytes);
+  check(kBufferC, call.c, extents_.c, bytes);
+  if (call.reads_d) check(kBufferD, more.d, extents_.d, bytes);
+  if (extents_.bias > 0) check(kBias, more.bias, extents_.bias, bias_bytes);
+  if (extents_.row_scales > 0) {
+    check(exchanged_ ? kColumnScales : kRowScales, more.row_scales, extents_.row_scales, sizeof(cl_float));
+  }
+  if (extents_.column_scales > 0) {
+    check(exchanged_ ? kRowScales : kColumnScales, more.column_scales, extents_.column_scales, sizeof(cl_float));
+  }
   return status;
 }
 
@@ -159,9 +176,44 @@ bool OperandChecks::shares(Apart& known, const Matrix& operand, const Matrix& c,
   return false;
 }
 
+// Elements of several sizes: compares all from the first byte of an operand to its last.
+Status OperandChecks::check_bytes_apart(const Call& call) const {
+  const Problem& p = *problem_;
+  const auto bytes = [](const Operand& x, std::size_t each) {
+    const Span elements = hull(x);
+    return Span(elements.first * each, elements.second * each);
+  };
+  const Operand c = operand_c(p, call.c.offset);
+  const std::size_t c_bytes = bytes_of(element_c(p.precision));
+  const auto meets_c = [&](const Matrix& matrix, const Operand& x, std::size_t each) {
+    return matrix.buffer == call.c.buffer && !x.empty() && meet(bytes(x, each), bytes(c, c_bytes));
+  };
+  const auto refused = [](Argument argument, const char* name) {
+    return Status(argument, joined({"C and ", name, " lie between each other in one buffer"}));
+  };
+  const EpilogueBuffers& more = call.more;
+  if (call.reads_operands && meets_c(call.a, operand_a(p, call.a.offset), bytes_of(element_a(p.precision)))) {
+    return refused(Argument::c_alias, exchanged_ ? "B" : "A");
+  }
+  if (call.reads_operands && meets_c(call.b, operand_b(p, call.b.offset), bytes_of(element_b(p.precision)))) {
+    return refused(Argument::c_alias, exchanged_ ? "A" : "B");
+  }
+  const Operand d = operand_d(p, more.d.offset);
+  if (call.reads_d && !same_matrix(d, c) && meets_c(more.d, d, c_bytes)) return refused(Argument::d_alias, "D");
+  if (meets_c(more.bias, operand_bias(p, more.bias.offset), 4)) return refused(Argument::bias_alias, "the bias");
+  if (meets_c(more.row_scales, operand_row_scales(p, more.row_scales.offset), 4)) {
+    return refused(exchanged_ ? Argument::column_scales : Argument::row_scales, "scales");
+  }
+  if (meets_c(more.column_scales, operand_column_scales(p, more.column_scales.offset), 4)) {
+    return refused(exchanged_ ? Argument::row_scales : Argument::column_scales, "scales");
+  }
+  return {};
+}
+
 Status OperandChecks::check_apart(const Call& call) {
   const Problem& p = *problem_;
   const Operand c = operand_c(p, call.c.offset);
+  if (is_mixed(p.precision)) return check_bytes_apart(call);
   const auto refused = [](const char* name) {
     return Status(Argument::c_alias,
                   joined({"C and ", name, " share elements of one buffer, or interleave over millions of rows"}));
@@ -174,11 +226,9 @@ Status OperandChecks::check_apart(const Call& call) {
       return refused(exchanged_ ? "A" : "B");
     }
   }
-  // A D that is C, element for element, is fine.
   const auto part_of_c = [&] {
     const Operand d = operand_d(p, call.more.d.offset);
-    const bool same = d.offset == c.offset && d.ld == c.ld && (p.batch == 1 || d.offsets || d.stride == c.stride);
-    return !same && overlap(d, c);
+    return !same_matrix(d, c) && overlap(d, c);
   };
   if (call.reads_d && shares(d_, call.more.d, call.c, part_of_c)) {
     return {Argument::d_alias, "C and D share elements of one buffer, but are not the same matrix"};

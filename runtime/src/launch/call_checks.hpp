@@ -37,6 +37,9 @@ inline constexpr BufferArgument kBufferB{"B", Argument::b, Argument::b_size};
 inline constexpr BufferArgument kBufferC{"C", Argument::c, Argument::c_size, true};
 inline constexpr BufferArgument kBufferD{"D", Argument::d, Argument::d_size};
 inline constexpr BufferArgument kBias{"the bias", Argument::bias_vector, Argument::bias_size};
+inline constexpr BufferArgument kRowScales{"the scales of rows", Argument::row_scales, Argument::row_scales};
+inline constexpr BufferArgument kColumnScales{"the scales of columns", Argument::column_scales,
+                                              Argument::column_scales};
 inline constexpr BufferArgument kWorkspace{"the workspace", Argument::workspace, Argument::workspace};
 
 // That it is a buffer of the context, holds `extent` elements from the matrix's offset on and, if it is written, is not
@@ -63,6 +66,7 @@ class OperandChecks {
   };
   Status check_sizes(const cl::Context& context, const Call& call) const;
   Status check_apart(const Call& call);
+  Status check_bytes_apart(const Call& call) const;
   template <typename Shares>
   static bool shares(Apart& known, const Matrix& operand, const Matrix& c, const Shares& find_out);
 

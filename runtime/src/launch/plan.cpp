@@ -23,8 +23,6 @@ constexpr std::size_t kMostComplexGroupsInY = 4096;
 
 std::size_t ceil_div(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 
-bool is_pack(Role role) { return role == Role::pack_a || role == Role::pack_b; }
-
 // Work-groups that compute an m x n matrix, if k is not cut.
 std::size_t tiles_of(const cache::Variant& variant, std::size_t m, std::size_t n) {
   const cache::Launch& launch = product_launch(variant);
@@ -69,6 +67,8 @@ class Sizer {
     if (packs[0]) pack(Value::packed_a, v.image_a, plan_.padded_m, element);
     if (packs[1]) pack(Value::packed_b, v.image_b, plan_.padded_n, element);
     if (v.split_k > 1) fit(Value::partials, plan_.most.rows * p.n, real * v.split_k);
+    if (p.quantization.zero_b != 0) fit(Value::row_terms, plan_.most.rows, sizeof(cl_int));
+    if (p.quantization.zero_a != 0) fit(Value::column_terms, p.n, sizeof(cl_int));
     if (copies[0]) fit(Value::copy_a, p.a_stride, real);
     if (copies[1]) fit(Value::copy_b, p.b_stride, real);
     if (!status_) return std::move(status_);
@@ -142,6 +142,8 @@ std::vector<KernelArgument> arguments_of(const LaunchPlan& plan, Role role) {
   switch (role) {
     case Role::pack_a: add(arguments, {{a}, {Value::packed_a}}); break;
     case Role::pack_b: add(arguments, {{b}, {Value::packed_b}}); break;
+    case Role::row_terms: add(arguments, {{a}, {Value::row_terms}}); break;
+    case Role::column_terms: add(arguments, {{b}, {Value::column_terms}}); break;
     case Role::gemm:
       add(arguments, {{has(v, Role::pack_a) ? Value::packed_a : a}, {has(v, Role::pack_b) ? Value::packed_b : b}});
       add(arguments, {{v.split_k > 1 ? Value::partials : Value::c}});
@@ -154,9 +156,15 @@ std::vector<KernelArgument> arguments_of(const LaunchPlan& plan, Role role) {
     case Role::kernel: break;  // of an application's program, which is no product
   }
   add(arguments, {{Value::offsets}});
-  if (!is_pack(role)) add(arguments, {{Value::bias}, {Value::d}});
+  const bool updates_c = role == Role::gemm || role == Role::reduce;
+  if (updates_c) add(arguments, {{Value::bias}, {Value::d}});
   add(arguments, {{Value::numbers}});
-  if (!is_pack(role)) add(arguments, {{Value::scalars}});
+  if (updates_c) add(arguments, {{Value::scalars}});
+  if (!is_mixed(v.precision)) return arguments;
+  if (updates_c) {
+    add(arguments, {{Value::row_scales}, {Value::column_scales}, {Value::row_terms}, {Value::column_terms}});
+  }
+  add(arguments, {{Value::quantization}});
   return arguments;
 }
 
@@ -214,6 +222,8 @@ std::array<std::size_t, 2> covered(const LaunchPlan& plan, Role role, std::size_
   if (role == Role::pack_a) return {plan.padded_m, plan.padded_k};
   if (role == Role::pack_b) return {plan.padded_n, plan.padded_k};
   if (role == Role::reduce) return {rows * plan.real.n, 1};
+  if (role == Role::row_terms) return {rows, 1};
+  if (role == Role::column_terms) return {plan.real.n, 1};
   return {plan.real.n, rows};
 }
 
@@ -231,22 +241,37 @@ std::array<std::size_t, 3> groups_of(const LaunchPlan& plan, const cache::Launch
           step.part.products * (launch.role == Role::gemm ? v.split_k : 1)};
 }
 
-bool has_epilogue(const Epilogue& e) { return e.bias != Bias::none || e.activation != Activation::none || e.has_d; }
+// True when C changes even if alpha is 0 and beta 1.
+bool has_epilogue(const Problem& p) {
+  const Epilogue& e = p.epilogue;
+  return e.bias != Bias::none || e.activation != Activation::none || e.has_d || p.quantization.zero_c != 0;
+}
+
+// True for launches that a call need not have.
+bool is_needed(const LaunchPlan& plan, Role role, const Tail& tail, bool reads_operands) {
+  switch (role) {
+    case Role::pack_a:
+    case Role::pack_b: return reads_operands;
+    case Role::row_terms: return reads_operands && plan.real.quantization.zero_b != 0;
+    case Role::column_terms: return reads_operands && plan.real.quantization.zero_a != 0;
+    case Role::reduce: return plan.variant->split_k != 0 || tail.slices > 1;
+    default: return true;
+  }
+}
 
 // The variant's launches for some rows.
 void append_product(const LaunchPlan& plan, const Part& part, bool reads_operands, std::vector<Step>& steps) {
   const cache::Variant& v = *plan.variant;
   Step step;
   step.part = part;
-  if (!reads_operands && !has_epilogue(plan.real.epilogue)) step.when = When::beta_is_not_one;
+  if (!reads_operands && !has_epilogue(plan.real)) step.when = When::beta_is_not_one;
   if (v.split_k == 0) {
     const std::size_t tiles = tiles_of(v, part.rows, plan.real.n) * part.products;
     step.tail = tail_of(tiles, plan.limits.units, reads_operands ? plan.real.k : 0, v.block_k);
   }
   for (step.kernel = 0; step.kernel < v.launches.size(); ++step.kernel) {
     const cache::Launch& launch = v.launches[step.kernel];
-    const bool nothing_to_reduce = launch.role == Role::reduce && v.split_k == 0 && step.tail.slices == 1;
-    if (nothing_to_reduce || (is_pack(launch.role) && !reads_operands)) continue;
+    if (!is_needed(plan, launch.role, step.tail, reads_operands)) continue;
     step.groups = groups_of(plan, launch, step);
     steps.push_back(step);
   }

@@ -39,14 +39,19 @@ enum class Value : std::uint8_t {
   partials,  // sums of slices of k
   copy_a,    // a complex product's operands as reals
   copy_b,
+  row_terms,  // of zero points
+  column_terms,
   a,  // the caller's
   b,
   c,
   bias,             // or null
   d,                // or null
+  row_scales,       // or null
+  column_scales,    // or null
   offsets,          // of a batch, in elements that the variant computes; or null: strides
   complex_offsets,  // the same in complex elements
   numbers,          // KernelNumbers
+  quantization,     // KernelQuantization
   scalars,          // alpha, beta and the bounds of a clamp
   tail,
   integer,   // KernelArgument::number
@@ -59,8 +64,8 @@ enum class Value : std::uint8_t {
   complex_alpha,
   complex_beta,
 };
-inline constexpr std::size_t kWorkspaceParts = 5;
-inline constexpr std::size_t kMemoryObjects = 12;
+inline constexpr std::size_t kWorkspaceParts = 7;
+inline constexpr std::size_t kMemoryObjects = 16;
 
 struct KernelArgument {
   Value value = Value::a;

@@ -3,10 +3,13 @@
 #include <clbake/joined.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace clbake {
 namespace {
+
+bool is_whole(double x) { return x == std::floor(x) && x >= -0x1p31 && x < 0x1p31; }
 
 bool equal(const Scalars& x, const Scalars& y) { return x.alpha == y.alpha && x.beta == y.beta; }
 
@@ -166,12 +169,15 @@ bool PreparedGemm::has_workspace() const {
 // Sets what any of the products reads.
 Status PreparedGemm::check_scalars(const ScalarList& scalars, Call& call) const {
   const bool complex = is_complex(plan_.stated.precision);
+  const bool whole = element_c(plan_.stated.precision) == Element::int32;
   bool reads_operands = false;
   bool reads_d = false;
   for (std::size_t i = 0; i < scalars.count; ++i) {
     const Scalars& s = scalars.first[i];
     if (!complex && s.alpha.imag() != 0) return {Argument::alpha, "alpha is complex, the problem is not"};
     if (!complex && s.beta.imag() != 0) return {Argument::beta, "beta is complex, the problem is not"};
+    if (whole && !is_whole(s.alpha.real())) return {Argument::alpha, "alpha is no whole number of 32 bits, C is int32"};
+    if (whole && !is_whole(s.beta.real())) return {Argument::beta, "beta is no whole number of 32 bits, C is int32"};
     set_scalars(plan_, s, call);
     reads_operands = reads_operands || call.reads_operands;
     reads_d = reads_d || call.reads_d;
@@ -225,6 +231,8 @@ MemoryObjects PreparedGemm::memory_of(const Call& call) const {
   at(Value::c) = call.c.buffer;
   if (plan_.stated.epilogue.bias != Bias::none) at(Value::bias) = call.more.bias.buffer;
   if (call.reads_d) at(Value::d) = call.more.d.buffer;
+  if (plan_.stated.quantization.row_scales) at(Value::row_scales) = call.more.row_scales.buffer;
+  if (plan_.stated.quantization.column_scales) at(Value::column_scales) = call.more.column_scales.buffer;
   at(Value::offsets) = offsets_();
   at(Value::complex_offsets) = complex_offsets_();
   return memory;
@@ -284,6 +292,7 @@ Status PreparedGemm::enqueue(cl_command_queue queue, const ScalarList& scalars, 
   call.b = b;
   call.c = c;
   call.more = more;
+  if (parts_->layout == Layout::column_major) std::swap(call.more.row_scales, call.more.column_scales);
   if (scalars.is_list && scalars.count != batch()) {
     return {Argument::scalars, joined({"there are scalars for ", scalars.count, " products, batch is ", batch()})};
   }

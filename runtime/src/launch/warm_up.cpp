@@ -60,10 +60,9 @@ std::vector<Problem> usual_grids(const cache::Variant& v) {
 struct Matrices {
   explicit Matrices(const Problem& p) {
     const Extents elements = extents(p);
-    const std::size_t bytes = element_bytes(p.precision);
-    a.resize(elements.a * bytes + kSlack);
-    b.resize(elements.b * bytes + kSlack);
-    c.resize(elements.c * bytes + kSlack);
+    a.resize(elements.a * bytes_of(element_a(p.precision)) + kSlack);
+    b.resize(elements.b * bytes_of(element_b(p.precision)) + kSlack);
+    c.resize(elements.c * bytes_of(element_c(p.precision)) + kSlack);
   }
   std::vector<unsigned char> a, b, c;
 };
@@ -176,30 +175,40 @@ constexpr Sizes kSizes[] = {{1, 70}, {8, 616}};
 
 std::size_t above(std::size_t tile, std::size_t multiple) { return (tile / multiple + 1) * multiple; }
 
-// A whole number of at most eight significant bits as an element.
-void store(Precision precision, unsigned value, unsigned char* to) {
-  const auto number = static_cast<double>(value);
+// The bits of a single as e4m3 or e5m2, rounded to nearest even, from `cut` on; `bias`: another one of the exponent.
+std::uint8_t narrowed(std::uint32_t bits, unsigned cut, std::uint32_t bias) {
+  return static_cast<std::uint8_t>(((bits + (1U << (cut - 1)) - 1 + (bits >> cut & 1)) >> cut) - bias);
+}
+
+// A whole number of at most eight significant bits as an element; of 8 bits the nearest there is. 0 is not stored.
+void store(Element element, unsigned value, unsigned char* to) {
+  const auto put = [to](const auto& number) { std::memcpy(to, &number, sizeof number); };
   const auto single = static_cast<float>(value);
-  std::uint32_t bits = 0;
+  const auto small = static_cast<float>(std::min(value, element == Element::e4m3 ? 448U : 57344U));
+  std::uint32_t bits = 0, small_bits = 0;
   std::memcpy(&bits, &single, sizeof bits);
-  const auto bfloat16 = static_cast<std::uint16_t>(bits >> 16);
-  const auto half = static_cast<std::uint16_t>((bits >> 13) - ((127 - 15) << 10));  // another bias of the exponent
-  switch (precision) {
-    case Precision::double_precision: std::memcpy(to, &number, sizeof number); break;
-    case Precision::bfloat16: std::memcpy(to, &bfloat16, sizeof bfloat16); break;
-    case Precision::half_precision: std::memcpy(to, &half, sizeof half); break;
-    default: std::memcpy(to, &single, sizeof single);
+  std::memcpy(&small_bits, &small, sizeof small_bits);
+  switch (element) {
+    case Element::real_double: put(static_cast<double>(value)); break;
+    case Element::bfloat16: put(static_cast<std::uint16_t>(bits >> 16)); break;
+    case Element::half: put(static_cast<std::uint16_t>((bits >> 13) - ((127 - 15) << 10))); break;
+    case Element::int8: put(static_cast<std::int8_t>(std::min(value, 127U))); break;
+    case Element::uint8: put(static_cast<std::uint8_t>(std::min(value, 255U))); break;
+    case Element::int32: put(value); break;
+    case Element::e4m3: put(narrowed(small_bits, 20, (127 - 7) << 3)); break;
+    case Element::e5m2: put(narrowed(small_bits, 21, (127 - 15) << 2)); break;
+    default: put(single);
   }
 }
 
 // A stored matrix of `rows` x `columns` (as op() sees it), element (i, j) being of(i, j).
 template <typename Of>
-void fill(std::vector<unsigned char>& all, Precision precision, std::size_t rows, std::size_t columns, bool transposed,
+void fill(std::vector<unsigned char>& all, Element element, std::size_t rows, std::size_t columns, bool transposed,
           const Of& of) {
-  const std::size_t bytes = element_bytes(precision);
+  const std::size_t bytes = bytes_of(element);
   for (std::size_t i = 0; i < rows; ++i) {
     for (std::size_t j = 0; j < columns; ++j) {
-      store(precision, of(i, j), &all[(transposed ? j * rows + i : i * columns + j) * bytes]);
+      store(element, of(i, j), &all[(transposed ? j * rows + i : i * columns + j) * bytes]);
     }
   }
 }
@@ -255,15 +264,15 @@ Status check_product(const cl::Context& context, const cl::Device& device, const
     const Result<std::unique_ptr<PreparedGemm>> gemm = prepare_program(context, device, program, p);
     if (!gemm) return gemm.status();
     Matrices found(p);
-    fill(found.a, p.precision, p.m, p.k, p.trans_a,
+    fill(found.a, element_a(p.precision), p.m, p.k, p.trans_a,
          [](std::size_t i, std::size_t l) { return row_factor(i) * step_factor(l); });
-    fill(found.b, p.precision, p.k, p.n, p.trans_b,
+    fill(found.b, element_b(p.precision), p.k, p.n, p.trans_b,
          [](std::size_t l, std::size_t j) { return step_factor(l) * column_factor(j); });
     const Status computed = Launcher(context, device).run(**gemm, found);
     if (!computed) return computed;
     Matrices expected(p);
     const auto squares = static_cast<unsigned>(p.k / 7 * 16);
-    fill(expected.c, p.precision, p.m, p.n, false,
+    fill(expected.c, element_c(p.precision), p.m, p.n, false,
          [&](std::size_t i, std::size_t j) { return row_factor(i) * column_factor(j) * squares; });
     if (found.c != expected.c) return {Code::driver_rejected, "computed a wrong result in a product of whole numbers"};
   }

@@ -25,7 +25,8 @@ std::string one_line(std::string log) {
   return log.size() <= limit ? log : log.substr(0, limit) + " ...";
 }
 
-// The launches of the contract, in their order: copies of A and of B, the product, and a reduction if k is split.
+// The launches of the contract, in their order: copies of A and of B, the terms of zero points, the product, and a
+// reduction if k is split.
 bool roles_fit(const cache::Variant& variant) {
   using cache::Role;
   auto launch = variant.launches.begin();
@@ -36,6 +37,8 @@ bool roles_fit(const cache::Variant& variant) {
   };
   const bool pack_a = next_is(Role::pack_a);
   const bool pack_b = next_is(Role::pack_b);
+  const bool has_terms = next_is(Role::row_terms);
+  if (next_is(Role::column_terms) != has_terms || has_terms != sums_integers(variant.precision)) return false;
   const bool in_order = next_is(Role::gemm) && next_is(Role::reduce) == (variant.split_k != 1);
   return in_order && launch == variant.launches.end() && (pack_a || !variant.image_a) && (pack_b || !variant.image_b) &&
          variant.split_k <= kMaxSplit;

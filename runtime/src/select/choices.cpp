@@ -44,13 +44,13 @@ cache::Profile for_device(cache::Profile profile, std::uint32_t units) {
 // element only, half as much for each doubling, and 0 where each begins with a line of memory, of 128 bytes. The mean
 // over what a work-group copies: tile_m rows of op(A), tile_n columns of op(B). FORMAT.md, "The cost model", says why.
 double misalignment(const Problem& p, const cache::CostModel& model) {
-  const auto element = static_cast<std::uint32_t>(element_bytes(p.precision));
-  const auto sixty_fourths = [element](std::size_t ld) {
+  const auto sixty_fourths = [](std::size_t ld, std::uint32_t element) {
     const std::uint32_t bytes = (static_cast<std::uint32_t>(ld) * element) | 128;
     const std::uint32_t alignment = bytes & (~bytes + 1);  // the largest power of two up to 128 that divides the rows
     return std::uint64_t{64} / alignment * element;
   };
-  return static_cast<double>(model.tile_m * sixty_fourths(p.lda) + model.tile_n * sixty_fourths(p.ldb)) /
+  return static_cast<double>(model.tile_m * sixty_fourths(p.lda, bytes_of(element_a(p.precision))) +
+                             model.tile_n * sixty_fourths(p.ldb, bytes_of(element_b(p.precision)))) /
          static_cast<double>((std::uint64_t{model.tile_m} + model.tile_n) * 64);
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <cmath>
 
 namespace clbake {
 namespace {
@@ -77,6 +78,38 @@ Status check_epilogue(const Problem& p) {
   return status ? check_distance(Argument::d_stride, "d_stride", e.d_stride, most) : status;
 }
 
+Status check_whole_epilogue(const Problem& p) {
+  const Epilogue& e = p.epilogue;
+  if (element_c(p.precision) != Element::int32) return {};
+  if (e.activation > Activation::clamp) return {Argument::activation, "activation: an int32 C has none, relu or clamp"};
+  if (e.activation != Activation::clamp || (e.low == std::floor(e.low) && e.high == std::floor(e.high))) return {};
+  return {Argument::bounds, "clamp: the bounds of an int32 C are whole numbers"};
+}
+
+Status check_zero(const char* name, int zero, Element element) {
+  const bool is_unsigned = element == Element::uint8;
+  const bool is_integer = is_unsigned || element == Element::int8;
+  if (zero == 0 || (is_integer && zero >= (is_unsigned ? 0 : -128) && zero <= (is_unsigned ? 255 : 127))) return {};
+  return {Argument::quantization, joined({name, " = ", std::to_string(zero), " is no ", clbake::name(element),
+                                          is_integer ? "" : ", which has no zero point"})};
+}
+
+Status check_quantization(const Problem& p) {
+  const Quantization& q = p.quantization;
+  if (q.row_scales || q.column_scales) {
+    if (!is_mixed(p.precision)) return {Argument::quantization, "scales: the product is not mixed"};
+    if (element_c(p.precision) == Element::int32) {
+      return {Argument::quantization, "scales: an int32 C has none, its sums stay whole"};
+    }
+  }
+  const std::size_t most = kMaxDistance / std::max<std::size_t>(p.batch, 1);
+  Status status = check_distance(Argument::quantization, "row_scale_stride", q.row_scale_stride, most);
+  if (status) status = check_distance(Argument::quantization, "column_scale_stride", q.column_scale_stride, most);
+  if (status) status = check_zero("zero_a", q.zero_a, element_a(p.precision));
+  if (status) status = check_zero("zero_b", q.zero_b, element_b(p.precision));
+  return status ? check_zero("zero_c", q.zero_c, element_c(p.precision)) : status;
+}
+
 Status check_complex(const Problem& p) {
   if (!is_complex(p.precision)) {
     if (p.conj_a) return {Argument::conj_a, "conj_a: the problem is not complex"};
@@ -92,7 +125,7 @@ Status check_problem(const Problem& p) {
   const auto known = [&](const auto& list) {
     return std::find(std::begin(list), std::end(list), p.precision) != std::end(list);
   };
-  if (!known(all_precisions) && !known(complex_precisions)) {
+  if (!known(all_precisions) && !known(complex_precisions) && !known(mixed_precisions)) {
     return {Argument::precision, joined({"precision is none of ", precision_names})};
   }
   if (p.layout != Layout::row_major && p.layout != Layout::column_major) {
@@ -108,7 +141,9 @@ Status check_problem(const Problem& p) {
   if (status) status = check_leading_dimension(Argument::ldc, "ldc", p.ldc, tight.ldc, p);
   if (status) status = check_batch(p);
   if (status) status = check_complex(p);
-  return status ? check_epilogue(p) : status;
+  if (status) status = check_epilogue(p);
+  if (status) status = check_whole_epilogue(p);
+  return status ? check_quantization(p) : status;
 }
 
 }  // namespace
@@ -146,6 +181,12 @@ Problem row_major(const Problem& problem) {
   for (BatchOffsets& product : p.offsets) std::swap(product.a, product.b);
   if (problem.epilogue.bias == Bias::per_row) p.epilogue.bias = Bias::per_column;
   if (problem.epilogue.bias == Bias::per_column) p.epilogue.bias = Bias::per_row;
+  const Quantization& q = problem.quantization;
+  p.quantization = {q.column_scales, q.row_scales, q.column_scale_stride, q.row_scale_stride, q.zero_b,
+                    q.zero_a,        q.zero_c};
+  if (is_mixed(problem.precision)) {
+    p.precision = mixed(element_b(problem.precision), element_a(problem.precision), element_c(problem.precision));
+  }
   return p;
 }
 
@@ -187,8 +228,13 @@ const char* name(Origin origin) {
 }
 
 Extents extents(const Problem& p) {
-  return {operand_a(p).extent(), operand_b(p).extent(), operand_c(p).extent(), operand_d(p).extent(),
-          operand_bias(p).extent()};
+  return {operand_a(p).extent(),
+          operand_b(p).extent(),
+          operand_c(p).extent(),
+          operand_d(p).extent(),
+          operand_bias(p).extent(),
+          operand_row_scales(p).extent(),
+          operand_column_scales(p).extent()};
 }
 
 }  // namespace clbake

@@ -114,7 +114,7 @@ BOOST_AUTO_TEST_CASE(AnEpilogueIsPassedOn) {
     return clCreateBuffer(scene.context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, data.size() * sizeof(float),
                           data.data(), nullptr);
   };
-  const clbake_epilogue_buffers more = {buffer(bias), offset, buffer(d), offset};
+  const clbake_epilogue_buffers more = {buffer(bias), offset, buffer(d), offset, nullptr, 0, nullptr, 0};
   cl_mem to = buffer(c);
   const auto call = [&](const clbake_epilogue_buffers* buffers) {
     return clbake_library_gemm(library, scene.queue, &problem, 0, nullptr, 0, nullptr, 0, 1, to, 0, buffers, 0, nullptr,

@@ -11,7 +11,7 @@ using namespace clbake::tests;
 namespace {
 
 constexpr std::size_t kSize = 5;
-using Element = std::complex<float>;
+using Complex = std::complex<float>;
 
 const Library& library() { return scene().where.library; }
 cl_command_queue queue() { return scene().where.session.queue(); }
@@ -25,32 +25,32 @@ Gemm prepared(const Problem& problem) {
   return std::move(*gemm);
 }
 
-cl_mem buffer_of(std::vector<Element> elements) {
-  return clCreateBuffer(context(), CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, elements.size() * sizeof(Element),
+cl_mem buffer_of(std::vector<Complex> elements) {
+  return clCreateBuffer(context(), CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, elements.size() * sizeof(Complex),
                         elements.data(), nullptr);
 }
 
-std::vector<Element> contents_of(cl_mem buffer, std::size_t count) {
-  std::vector<Element> elements(count);
-  BOOST_REQUIRE(clEnqueueReadBuffer(queue(), buffer, CL_TRUE, 0, count * sizeof(Element), elements.data(), 0, nullptr,
+std::vector<Complex> contents_of(cl_mem buffer, std::size_t count) {
+  std::vector<Complex> elements(count);
+  BOOST_REQUIRE(clEnqueueReadBuffer(queue(), buffer, CL_TRUE, 0, count * sizeof(Complex), elements.data(), 0, nullptr,
                                     nullptr) == CL_SUCCESS);
   return elements;
 }
 
 // Square matrices of one number each.
 struct Buffers {
-  Buffers(Element of_a, Element of_b, Element of_c)
-      : a(buffer_of(std::vector<Element>(kSize * kSize, of_a))),
-        b(buffer_of(std::vector<Element>(kSize * kSize, of_b))),
-        c(buffer_of(std::vector<Element>(kSize * kSize, of_c))) {}
+  Buffers(Complex of_a, Complex of_b, Complex of_c)
+      : a(buffer_of(std::vector<Complex>(kSize * kSize, of_a))),
+        b(buffer_of(std::vector<Complex>(kSize * kSize, of_b))),
+        c(buffer_of(std::vector<Complex>(kSize * kSize, of_c))) {}
   ~Buffers() {
     for (const cl_mem buffer : {a, b, c}) clReleaseMemObject(buffer);
   }
   Buffers(const Buffers&) = delete;
   Buffers& operator=(const Buffers&) = delete;
 
-  void require_all(Element expected) const {
-    for (const Element& element : contents_of(c, kSize * kSize)) BOOST_TEST((element == expected), element);
+  void require_all(Complex expected) const {
+    for (const Complex& element : contents_of(c, kSize * kSize)) BOOST_TEST((element == expected), element);
   }
 
   cl_mem a, b, c;
@@ -61,13 +61,13 @@ void require_refused(const Status& status, Argument argument) {
   BOOST_TEST(static_cast<int>(status.argument()) == static_cast<int>(argument), status.message());
 }
 
-const Element kNan(std::nanf(""), std::nanf(""));
+const Complex kNan(std::nanf(""), std::nanf(""));
 
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(AlphaZeroReadsNeitherANorB) {
   Gemm gemm = prepared(complex_problem());
-  const Buffers m(kNan, kNan, Element(2, 3));
+  const Buffers m(kNan, kNan, Complex(2, 3));
   BOOST_TEST(gemm.enqueue(queue(), 0, {}, {}, {0, 2}, {m.c}).ok());
   m.require_all({-6, 4});
   BOOST_TEST(gemm.enqueue(queue(), 0, {m.a}, {m.b}, 0.5, {m.c}).ok());
@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(AlphaZeroReadsNeitherANorB) {
 
 BOOST_AUTO_TEST_CASE(BetaZeroReadsNoC) {
   Gemm gemm = prepared(complex_problem());
-  const Buffers m(Element(1, 1), Element(2, -1), kNan);
+  const Buffers m(Complex(1, 1), Complex(2, -1), kNan);
   BOOST_TEST(gemm.enqueue(queue(), {0, 1}, {m.a}, {m.b}, 0, {m.c}).ok());
   m.require_all({-5, 15});  // i (1 + i) (2 - i) = -1 + 3 i
 }
@@ -89,10 +89,10 @@ BOOST_AUTO_TEST_CASE(TheCallersWorkspaceServes) {
   options.caller_workspace = true;
   Result<Gemm> gemm = library().prepare(problem, options);
   BOOST_REQUIRE_MESSAGE(gemm.ok(), gemm.status().message());
-  const Buffers m(Element(1, -1), Element(2, -1), kNan);
+  const Buffers m(Complex(1, -1), Complex(2, -1), kNan);
   require_refused(gemm->enqueue(queue(), 1, {m.a}, {m.b}, 0, {m.c}), Argument::workspace);
   const std::size_t bytes = gemm->workspace_bytes();
-  BOOST_TEST(bytes >= 6 * kSize * kSize * sizeof(Element) / 2);
+  BOOST_TEST(bytes >= 6 * kSize * kSize * sizeof(Complex) / 2);
   const cl_mem short_by_one = clCreateBuffer(context(), CL_MEM_READ_WRITE, bytes - 1, nullptr, nullptr);
   const cl_mem workspace = clCreateBuffer(context(), CL_MEM_READ_WRITE, bytes, nullptr, nullptr);
   require_refused(gemm->use_workspace(short_by_one), Argument::workspace);

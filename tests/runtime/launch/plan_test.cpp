@@ -105,6 +105,32 @@ BOOST_AUTO_TEST_CASE(ADirectVariantIsOneLaunch) {
       (values(p.kernels[0]) == std::vector<V>{V::a, V::b, V::c, V::offsets, V::bias, V::d, V::numbers, V::scalars}));
 }
 
+// The terms of those zero points alone that there are.
+BOOST_AUTO_TEST_CASE(TermsComeBeforeAProductWithZeroPoints) {
+  cache::Variant v = direct();
+  v.precision = mixed(Element::int8, Element::int8, Element::single);
+  v.launches = {launch(Role::row_terms, 64, 1, 64), launch(Role::column_terms, 64, 1, 64), v.launches[0]};
+  Problem problem = single(9, 130, 3, 5);
+  problem.precision = v.precision;
+  BOOST_TEST(plan(problem, v).steps.size() == 1U);
+  problem.quantization.zero_a = 7;
+  const LaunchPlan columns = plan(problem, v);
+  BOOST_REQUIRE(columns.steps.size() == 2U);
+  check_step(columns.steps[0], 1, {3, 1, 5});
+  BOOST_TEST(columns.bytes_of(Value::column_terms) == 5U * 130 * 4);
+  BOOST_TEST(columns.bytes_of(Value::row_terms) == 0U);
+  problem.quantization.zero_b = -1;
+  const LaunchPlan both = plan(problem, v);
+  BOOST_REQUIRE(both.steps.size() == 3U);
+  check_step(both.steps[0], 0, {1, 1, 5});
+  BOOST_TEST(steps_without_operands(both).size() == 1U);
+  using V = Value;
+  BOOST_TEST((values(both.kernels[0]) == std::vector<V>{V::a, V::row_terms, V::offsets, V::numbers, V::quantization}));
+  BOOST_TEST((values(both.kernels[2]) == std::vector<V>{V::a, V::b, V::c, V::offsets, V::bias, V::d, V::numbers,
+                                                        V::scalars, V::row_scales, V::column_scales, V::row_terms,
+                                                        V::column_terms, V::quantization}));
+}
+
 BOOST_AUTO_TEST_CASE(CopiesComeBeforeTheProductAndItsReductionLast) {
   const cache::Variant v = packed(3, true);
   const LaunchPlan p = plan(single(9, 17, 3, 2), v);

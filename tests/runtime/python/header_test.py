@@ -52,7 +52,7 @@ class Header(unittest.TestCase):
         self.agree(expected)
 
     def test_enumerations_have_the_compilers_values(self):
-        enums = [h.Code, h.Argument, h.Precision, h.Layout, h.Bias, h.Activation, h.OverlayMode, h.OnMiss, h.LogLevel,
+        enums = [h.Code, h.Argument, h.Precision, h.Element, h.Layout, h.Bias, h.Activation, h.OverlayMode, h.OnMiss, h.LogLevel,
                  h.Origin]
         prefixes = {h.Argument: "ARGUMENT_", h.Bias: "BIAS_", h.OverlayMode: "OVERLAY_"}
         expected = {f"CLBAKE_{prefixes.get(enum, '')}{member.name}": int(member) for enum in enums for member in enum}
@@ -75,7 +75,7 @@ class Header(unittest.TestCase):
             for member in getattr(h, name):
                 self.assertEqual(numbers.get(member.name), member, f"{name}.{member.name}")
             compared += 1
-        self.assertEqual(compared, 10)
+        self.assertEqual(compared, 11)
 
     def test_version(self):
         names = ["CLBAKE_VERSION_MAJOR", "CLBAKE_VERSION_MINOR", "CLBAKE_VERSION_PATCH"]

@@ -1,4 +1,4 @@
-#include <clbake/clbake.hpp>
+#include <clbake/choice.hpp>
 
 #include <boost/test/unit_test.hpp>
 #include <climits>
@@ -193,6 +193,60 @@ BOOST_AUTO_TEST_CASE(TheFirstWrongPartOfAnEpilogueIsNamed) {
   require_argument(p, "d_stride", Argument::d_stride);
   p.epilogue.d_stride = 100;
   BOOST_TEST(check(p).ok());
+}
+
+BOOST_AUTO_TEST_CASE(WhatAQuantizationCannotBeIsRefused) {
+  const auto refuse = [](const Quantization& q, Element a, Element b, Element c, const std::string& named) {
+    Problem p = small_problem();
+    p.precision = mixed(a, b, c);
+    BOOST_TEST(check(p).ok());
+    p.quantization = q;
+    require_argument(p, named, Argument::quantization);
+  };
+  const Element s8 = Element::int8, u8 = Element::uint8, half = Element::half;
+  Quantization q;
+  q.row_scales = true;
+  refuse(q, s8, s8, Element::int32, "scales");
+  q.row_scale_stride = SIZE_MAX;
+  refuse(q, s8, s8, half, "row_scale_stride");
+  for (const auto& [zero, element] : {std::pair(128, s8), std::pair(-129, s8), std::pair(-1, u8), std::pair(256, u8)}) {
+    q = {};
+    q.zero_a = zero;
+    refuse(q, element, s8, half, "zero_a");
+    q = {};
+    q.zero_b = zero;
+    refuse(q, s8, element, half, "zero_b");
+    q = {};
+    q.zero_c = zero;
+    refuse(q, s8, s8, element, "zero_c");
+  }
+  refuse(q, Element::e4m3, Element::e4m3, half, "zero_c");
+  Problem p = small_problem();
+  p.quantization.column_scales = true;
+  require_argument(p, "scales", Argument::quantization);
+  p.quantization = {};
+  p.precision = mixed(s8, Element::e4m3, half);
+  require_argument(p, "precision", Argument::precision);
+  p.precision = mixed(s8, s8, Element::int32);
+  p.epilogue.activation = Activation::gelu;
+  require_argument(p, "activation", Argument::activation);
+  p.epilogue.activation = Activation::clamp;
+  p.epilogue.high = 1.5;
+  require_argument(p, "clamp", Argument::bounds);
+}
+
+BOOST_AUTO_TEST_CASE(AMixedColumnMajorProblemExchangesTypesAndScales) {
+  Problem p = make_problem({mixed(Element::int8, Element::uint8, Element::half)}, 3, 4, 5, Layout::column_major);
+  p.quantization.row_scales = true;
+  p.quantization.row_scale_stride = 3;
+  p.quantization.zero_b = 200;
+  const Problem row = row_major(p);
+  BOOST_TEST((row.precision == mixed(Element::uint8, Element::int8, Element::half)));
+  BOOST_TEST((row.quantization.column_scales && !row.quantization.row_scales));
+  BOOST_TEST(row.quantization.column_scale_stride == 3U);
+  BOOST_TEST(row.quantization.zero_a == 200);
+  BOOST_TEST(extents(p).row_scales == 3U);
+  BOOST_TEST(extents(row).column_scales == 3U);
 }
 
 BOOST_AUTO_TEST_CASE(WhatComplexProblemsLackIsRefused) {

@@ -57,7 +57,8 @@ BOOST_AUTO_TEST_CASE(AFailureLeavesTheOutputAsItWas) {
   check_refused(clbake({"merge", good, "-o", letter}), 1, {"clbake merge", letter, "not a bundle"});
   BOOST_TEST(read_file(letter) == "Dear all,");
   check_refused(clbake({"merge", good, torn, "-o", output}), 1, {"clbake merge: " + torn, "bytes"});
-  check_refused(clbake({"merge", good, directory.path("none"), "-o", output}), 1, {directory.path("none"), no_such_file()});
+  check_refused(clbake({"merge", good, directory.path("none"), "-o", output}), 1,
+                {directory.path("none"), no_such_file()});
   check_refused(clbake({"merge", good, "-o", directory.path("no/c.clbake")}), 1, {directory.path("no/c.clbake")});
   std::filesystem::create_directory(directory.path("empty"));
   check_refused(clbake({"merge", directory.path("empty"), "-o", output}), 1, {"no bundle in", "empty"});

@@ -25,7 +25,7 @@ builder::release::PruneOptions options_from(const Cli& cli, const Bundle& bundle
   if (cli.has("shapes")) options.shapes = shapes_asked_for(cli, {bundle});
   options.kinds = cli.has("precision") || cli.has("trans")
                       ? kinds_asked_for(cli, {bundle})
-                      : kinds_of({std::begin(all_precisions), std::end(all_precisions)}, "nn,nt,tn,tt");
+                      : kinds_of({std::begin(product_precisions), std::end(product_precisions)}, "nn,nt,tn,tt");
   return options;
 }
 

@@ -28,7 +28,7 @@ const char* start_network(cl_context context, cl_device_id device) {
 const char* enqueue_network(cl_command_queue queue, const struct buffers* b) {
   size_t i;
   for (i = 0; i < LAYERS; ++i) {
-    clbake_epilogue_buffers more = {NULL, 0, NULL, 0};
+    clbake_epilogue_buffers more = {0};
     clbake_problem problem;
     clbake_problem_init(&problem, CLBAKE_SINGLE, ROWS, widths[i + 1], widths[i]);
     problem.bias = CLBAKE_BIAS_PER_COLUMN;

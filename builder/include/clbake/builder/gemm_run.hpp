@@ -39,9 +39,9 @@ struct Check {
   bool ok() const { return guards_intact && max_error <= tolerance; }
 };
 
-// The problem's matrices, and its epilogue's: uniform random in [-1, 1), NaN wherever nothing may be read (around and
-// between the rows of A, B and D and the biases; in C and D when beta = 0), and a guard pattern wherever nothing may be
-// written.
+// The problem's matrices, and its epilogue's: uniform random in [-1, 1), bytes of integers in all of their range, NaN
+// wherever nothing may be read (around and between the rows of A, B and D and the biases; in C and D when beta = 0),
+// and a guard pattern wherever nothing may be written.
 class GemmRun {
  public:
   // `problem` needs check(problem).ok(). Fails with out_of_memory (also when the matrices exceed the device's
@@ -72,6 +72,11 @@ class GemmRun {
   explicit GemmRun(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
+
+// Scalars for a check: those given, but whole numbers where C is int32; and where integers are summed for another C, an
+// alpha with which most results of make_mixed's numbers lie in its range.
+double alpha_for(Precision precision, double alpha);
+double beta_for(Precision precision, double beta);
 
 // Waits until all that was enqueued is done; releases `event`, which the last command left (null: there was none).
 Status finish(cl_command_queue queue, cl_event event);

@@ -114,8 +114,8 @@ Status Bench::check_edges() const {
   Result<Gemm> gemm = prepare(problem);
   if (!gemm) return gemm.status();
   GemmRunOptions options;
-  options.alpha = 1.25;
-  options.beta = -0.5;
+  options.alpha = alpha_for(variant_.precision, 1.25);
+  options.beta = beta_for(variant_.precision, -0.5);
   Result<GemmRun> run = GemmRun::create(session_, device_, problem, options);
   if (!run) return run.status();
   return run_and_check(*run, *gemm, shape);

@@ -69,7 +69,15 @@ Target any_device(bool is_cpu);
 
 // Task of a variant's kernel: kernels/KERNELS.md; `kernel` for an application's own program. The values are those of
 // the file format.
-enum class Role : std::uint32_t { gemm = 1, pack_a = 2, pack_b = 3, reduce = 4, kernel = 5 };
+enum class Role : std::uint32_t {
+  gemm = 1,
+  pack_a = 2,
+  pack_b = 3,
+  reduce = 4,
+  kernel = 5,
+  row_terms = 6,
+  column_terms = 7
+};
 
 // One kernel of a variant and how to launch it: kernels/KERNELS.md.
 struct Launch {

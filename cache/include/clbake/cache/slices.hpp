@@ -13,6 +13,7 @@ namespace clbake::cache {
 constexpr std::uint32_t kComplexSingle = 1U << 16;  // the kernels that complex single products need
 constexpr std::uint32_t kComplexDouble = 1U << 17;  // beside those of single and double
 constexpr std::uint32_t kOwnPrograms = 1U << 18;    // the application's own programs
+constexpr std::uint32_t kMixed = 1U << 19;          // all mixed products
 constexpr std::uint32_t kNoTarget = UINT32_MAX;     // of a slice that holds sources for every device
 
 // How a slice has a program. None of them: it is not there.

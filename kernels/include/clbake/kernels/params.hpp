@@ -32,6 +32,11 @@ constexpr bool cuts_tail(Family family) {
   return family == Family::local_tile || family == Family::warp_tile || family == Family::warpgroup_tile;
 }
 
+// True for the families that have mixed products (kernels/mixed.cl).
+constexpr bool multiplies_bytes(Family family) {
+  return family == Family::direct || family == Family::register_tile || family == Family::local_tile;
+}
+
 // True where kl is the number of work-items (thin_tile: warps) that share elements of C, each with its part of k.
 constexpr bool shares_k(Family family) { return family == Family::direct || family == Family::thin_tile; }
 
@@ -102,7 +107,8 @@ struct Params : GemmKind {
 // "direct", "register_tile", "local_tile", "thin_tile", "warp_tile", "warpgroup_tile", "stripe".
 std::string_view name(Family family);
 
-// Unique, short and readable: family, precision, transposes (of A, of B: n or t), blocking factors, vector width, then
+// Unique, short and readable: family, precision (h, b, s or d; for a mixed one three letters, for A, B and C: i int8,
+// u uint8, w int32, e e4m3, f e5m2, h, b, s), transposes (of A, of B: n or t), blocking factors, vector width, then
 // the parameters that differ from the standard; for example "register_tile-s-nn-60x128x512-6x64x1-v16" and
 // "stripe-d-tn-64x16x16-4x4x2-v2-acbl-bcbl-blocal". A file name, an option value and a bundle's variant name.
 std::string name(const Params& params);

@@ -55,8 +55,9 @@ struct SliceQuery {
 // An open index. Copies are cheap and share everything. Any number of threads at once.
 class SliceIndex {
  public:
-  // Reads the file of `clbake split`, which may then change or go. Fails like Bundle::open; with not_a_bundle for a bundle that is no index; with
-  // not_trusted when the trust refuses it, or when its release is older than the least one.
+  // Reads the file of `clbake split`, which may then change or go. Fails like Bundle::open; with not_a_bundle for a
+  // bundle that is no index; with not_trusted when the trust refuses it, or when its release is older than the least
+  // one.
   CLBAKE_API static Result<SliceIndex> open(const std::string& path, const IndexOptions& options = {});
 
   // Copies the bytes; the caller may free them at once. Fails like open.
