@@ -247,7 +247,8 @@ const Constraint kOfWorkGroup[] = {
      [](const Case& c) -> Amount {
        const bool columns = has_long_columns(c.p);
        const std::uint32_t lines = columns ? c.p.ns : c.p.ms, thin = columns ? c.p.ml : c.p.nl;
-       return {c.p.ms * c.p.ns + c.p.ks * (4 * lines + thin / 2) + thin_more_registers, registers(std::uint64_t{32} * c.p.kl)};
+       return {c.p.ms * c.p.ns + c.p.ks * (4 * lines + thin / 2) + thin_more_registers,
+               registers(std::uint64_t{32} * c.p.kl)};
      }},
     // The copies of the next block are waited for in one step, and started in another.
     {"warp", warp_tile, "each share needs two steps of a block: a kl of 2 * ks * shares", "kl ks shares", nullptr,

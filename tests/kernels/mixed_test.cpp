@@ -89,6 +89,14 @@ BOOST_AUTO_TEST_CASE(ColumnMajorBatchesAreRight) {
   }
 }
 
+// Sums of int8 reach beyond half's numbers, which end in infinity.
+BOOST_AUTO_TEST_CASE(WhatIsTooLargeForHalfIsInfinite) {
+  const FromSource made = compiled(point("direct-iih-nn-4x1x1-1x1x1-v1"));
+  const Problem problem = tight_problem(mixed(Element::int8, Element::int8, Element::half), 20, 30, 40);
+  const std::string failure = failure_of(made.where, made.variant.name, problem, {});
+  BOOST_TEST(failure.empty(), failure);
+}
+
 // Calls that name what is wrong, and leave C as it was.
 BOOST_AUTO_TEST_CASE(BadCallsAreRefusedByName) {
   const FromSource made = compiled(point("direct-iis-nn-4x1x1-1x1x1-v1"));

@@ -154,6 +154,7 @@ Result<Timing> time_large_grid(EntryProof& entry) {
     if (images_too_large(v, gemm.status())) continue;  // then there is no such grid
     if (!gemm) return gemm.status();
     GemmRunOptions options;
+    options.alpha = alpha_for(v.precision, 1);
     options.beta = beta_for(v.precision, 0.5);
     const Result<Timing> timing =
         time_problem(entry, *gemm, large, options, "the first launch of a large grid", kLargeRuns);
@@ -170,7 +171,9 @@ Status prove_variant(EntryProof& entry) {
   Result<Gemm> gemm = entry.library.prepare(timed, v.name);
   if (!gemm) return gemm.status();
   entry.loaded(gemm->explanation());
-  const Result<Timing> small = time_problem(entry, *gemm, timed, {}, "the first launch", kSteadyRuns);
+  GemmRunOptions options;
+  options.alpha = alpha_for(v.precision, 1);
+  const Result<Timing> small = time_problem(entry, *gemm, timed, options, "the first launch", kSteadyRuns);
   if (!small) return small.status();
   const Result<Timing> large = time_large_grid(entry);
   if (!large) return large.status();

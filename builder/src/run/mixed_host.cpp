@@ -52,8 +52,9 @@ double element_at(const Bytes& bytes, Element element, std::size_t at) {
 bool is_column_major(const Problem& p) { return p.layout == Layout::column_major; }
 std::size_t place(bool down, std::size_t i, std::size_t j, std::size_t ld) { return down ? j * ld + i : i * ld + j; }
 
-// The nearest to x that C can hold, as far as its range goes.
+// The nearest to x that C can hold, as far as its range goes; half's numbers go on to infinity.
 double limited(Element c, double x) {
+  if (c == Element::half) return std::fabs(x) < 65520 ? x : std::copysign(std::numeric_limits<double>::infinity(), x);
   std::uint8_t bytes[8] = {};
   if (c != Element::int8 && c != Element::uint8 && c != Element::e4m3 && c != Element::e5m2) return x;
   encode(c, std::copysign(std::numeric_limits<double>::infinity(), x), bytes);
