@@ -180,8 +180,13 @@ static inline scaled mixed_element(const MixedEpilogue* e, const int steps, real
 #if C_TYPE == S8 || C_TYPE == U8
 #define SHIFT_C(x, e) \
   if ((e)->steps & ZERO_OF_C) x = rint(x) + (e)->mixed.zero_c
+static inline float shifted_c(const MixedEpilogue* e, const int steps, const float x) {
+  return steps & ZERO_OF_C ? rint(x) + e->zero_c : x;
+}
+#define SHIFTED_C(x) shifted_c(&e.mixed, e.steps, x)
 #else
 #define SHIFT_C(x, e)
+#define SHIFTED_C(x) x
 #endif
 
 #endif

@@ -57,9 +57,7 @@ __kernel __attribute__((reqd_work_group_size(REDUCE_ITEMS, 1, 1))) void clbake_r
       scaled x = scalars.x * MIXED_ELEMENT(sum[i]);
       if (scalars.y != 0) x += scalars.y * LOAD(e.d ? e.d : to);
       if (e.bias) x += LOAD_BIAS(e.bias);
-      x = activate(x, &e);
-      SHIFT_C(x, &e);
-      STORE(x, to);
+      STORE(SHIFTED_C(activate(x, &e)), to);
     }
   }
 }

@@ -194,8 +194,8 @@ GEMM_KERNEL(1, 1) {
     const updated block_beta = first ? beta : 1;
     // d is added with the first block; then C is what there is, and after the last block it goes through the rest.
     Epilogue e = whole;
-    e.steps =
-        whole.steps & (STEPS_OF_EACH_BLOCK | (first ? STEPS_OF_FIRST_BLOCK : 0) | (last ? ~STEPS_OF_FIRST_BLOCK : 0));
+    e.steps = (first ? whole.steps & STEPS_OF_FIRST_BLOCK : 0) | (last ? whole.steps & ~STEPS_OF_FIRST_BLOCK : 0) |
+              (whole.steps & STEPS_OF_EACH_BLOCK);
     e.d = first ? whole.d : 0;
     for (int i = 0; i < tile.rows; i += MS) {
       const int rows = min(MS, tile.rows - i);

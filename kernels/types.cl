@@ -185,6 +185,7 @@ typedef element bias_element;
 #define MIXED_SUM(sum) sum
 #define MIXED_ELEMENT(sum) (sum)
 #define SHIFT_C(x, e)
+#define SHIFTED_C(x) x
 #endif
 #define LOAD_A(pointer) LOAD_OPERAND(pointer, A_TYPE)
 #define LOAD_B(pointer) LOAD_OPERAND(pointer, B_TYPE)

@@ -64,7 +64,8 @@ double limited(Element c, double x) {
 
 // As int32 wraps around.
 double wrapped(double x) {
-  return static_cast<double>(static_cast<std::int32_t>(static_cast<std::uint32_t>(static_cast<std::int64_t>(x))));
+  const auto bits = static_cast<std::uint32_t>(static_cast<std::int64_t>(std::fmod(x, 0x1p32)));
+  return static_cast<double>(static_cast<std::int32_t>(bits));
 }
 
 // The sum of a row and a column, and of its terms' sizes.

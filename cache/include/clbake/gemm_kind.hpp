@@ -80,9 +80,8 @@ constexpr Precision all_precisions[] = {Precision::half_precision, Precision::bf
                                         Precision::double_precision};
 constexpr Precision complex_precisions[] = {Precision::complex_single, Precision::complex_double};
 
-// The mixed ones, in ascending order: A and B are integers or floating point, each of its two types; C
-// is single, half or bfloat16. Products of integers alone have an int8, uint8 or int32 C, those of floating point an
-// e4m3 or e5m2 one.
+// The mixed ones, in ascending order. A and B are both integers (int8, uint8) or both floating point (e4m3, e5m2). C is
+// single, half or bfloat16; of integers also int8, uint8 or int32, of floating point also e4m3 or e5m2.
 constexpr std::size_t kMixedPrecisions = 44;
 constexpr std::array<Precision, kMixedPrecisions> make_mixed_precisions() {
   constexpr Element integers[] = {Element::int8, Element::uint8};
