@@ -2,7 +2,7 @@
 // from sm_80 on, and the order in which work-groups take their tiles.
 
 #define CHUNK_BYTES 16                            // of a copy
-#define LOAD_WIDTH (CHUNK_BYTES * 8 / PRECISION)  // elements of a chunk
+#define LOAD_WIDTH (CHUNK_BYTES / OPERAND_BYTES)  // elements of a chunk
 
 // The address of local memory that PTX takes.
 static ALWAYS_INLINE uint local_address(__local const void* pointer) { return (uint)(uintptr_t)pointer; }
@@ -16,7 +16,7 @@ static ALWAYS_INLINE uint local_address(__local const void* pointer) { return (u
 #define COPY_PIECE(size, address, from, bytes)                                                                 \
   __asm__ volatile("cp.async.ca.shared.global [%0], [%1], " size ", %2;" ::"r"(address), "l"(from), "r"(bytes) \
                    : "memory")
-static ALWAYS_INLINE void copy_piece(const int size, const uint address, __global const element* from,
+static ALWAYS_INLINE void copy_piece(const int size, const uint address, __global const operand* from,
                                      const int bytes) {
   if (size == 8) {
     COPY_PIECE("8", address, from, bytes);
@@ -27,8 +27,8 @@ static ALWAYS_INLINE void copy_piece(const int size, const uint address, __globa
 
 // The largest power of two, in bytes and up to 128, to which all lines are aligned that start at `pointer` plus a
 // multiple of `step` elements.
-static ALWAYS_INLINE uint alignment_of(__global const element* pointer, const ulong step) {
-  const uint bits = (uint)(uintptr_t)pointer | PRECISION / 8 * (uint)step | 128;
+static ALWAYS_INLINE uint alignment_of(__global const operand* pointer, const ulong step) {
+  const uint bits = (uint)(uintptr_t)pointer | OPERAND_BYTES * (uint)step | 128;
   return bits & -bits;
 }
 

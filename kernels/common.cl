@@ -23,6 +23,7 @@
 #define CBL 2        // packed column-block-major: one block column of ML (NL) columns after the other
 #define RBL 3        // packed row-block-major: one block row of KL rows after the other, each in blocks of KL x ML (NL)
 #define IMAGE 4      // packed as PAD, in an image
+#define KMAJOR 5     // packed: rows of op(A), columns of op(B), one by one along k
 
 // The kernel's output: C, or with split-k a slice's partial sum in reals. With SPLIT_K 0 partial sums are another
 // buffer.
@@ -69,7 +70,10 @@ typedef real updated;
 //   B_STEP_J                    from a column of op(B) to the next
 //   B_STEP_P                    from a row of op(B) to the next, within a block of KL
 //   A_BLOCK_STEP, B_BLOCK_STEP  from a block of KL to the next
-#if LAYOUT_A == CBL || LAYOUT_A == RBL
+#if LAYOUT_A == KMAJOR
+#define A_STEP_I ((ulong)lda)
+#define A_STEP_P ((ulong)1)
+#elif LAYOUT_A == CBL || LAYOUT_A == RBL
 #define A_STEP_I ((ulong)1)
 #define A_STEP_P ((ulong)ML)
 #elif LAYOUT_A == PAD || LAYOUT_A == IMAGE || TRANS_A
@@ -79,7 +83,10 @@ typedef real updated;
 #define A_STEP_I ((ulong)lda)
 #define A_STEP_P ((ulong)1)
 #endif
-#if LAYOUT_B == CBL || LAYOUT_B == RBL
+#if LAYOUT_B == KMAJOR
+#define B_STEP_J ((ulong)ldb)
+#define B_STEP_P ((ulong)1)
+#elif LAYOUT_B == CBL || LAYOUT_B == RBL
 #define B_STEP_J ((ulong)1)
 #define B_STEP_P ((ulong)NL)
 #elif LAYOUT_B == PAD || LAYOUT_B == IMAGE || !TRANS_B
@@ -101,8 +108,8 @@ typedef real updated;
 #endif
 
 // Neighbours in memory lie along k; else along the rows (columns) of C.
-#define A_ALONG_K (LAYOUT_A == ROW_MAJOR && !TRANS_A)
-#define B_ALONG_K (LAYOUT_B == ROW_MAJOR && TRANS_B)
+#define A_ALONG_K (LAYOUT_A == KMAJOR || (LAYOUT_A == ROW_MAJOR && !TRANS_A))
+#define B_ALONG_K (LAYOUT_B == KMAJOR || (LAYOUT_B == ROW_MAJOR && TRANS_B))
 // A block of KL, ML rows or NL columns, consists of lines of neighbours: how many, their length in elements, and the
 // distance from one to the next.
 #define A_LINES (A_ALONG_K ? ML : KL)
@@ -115,7 +122,7 @@ typedef real updated;
 // Offset of block column number `column` in a packed operand, in elements; `width` is that of a block, ML or NL.
 static inline ulong block_column_offset(const int layout, const size_t column, const int width, const int k) {
   const ulong depth = ((ulong)k + KL - 1) / KL * KL;
-  return column * width * (layout == CBL ? depth : layout == RBL ? KL : 1);
+  return column * width * (layout == CBL || layout == KMAJOR ? depth : layout == RBL ? KL : 1);
 }
 
 // ---- The epilogue ----

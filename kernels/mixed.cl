@@ -6,6 +6,13 @@
 
 #if MIXED
 
+// A type's name in PTX.
+#define PTX_NAME(type) CONCAT(PTX_NAME_, type)
+#define PTX_NAME_7 "s8"
+#define PTX_NAME_8 "u8"
+#define PTX_NAME_10 "e4m3"
+#define PTX_NAME_11 "e5m2"
+
 // ---- Bytes as numbers ----
 
 // A width of 1 is empty here, as in OpenCL's names.
@@ -113,6 +120,16 @@ typedef struct {
       const Quantization quantization,
 #define MIXED_ARGUMENTS \
   numbers.first_product, numbers.m, numbers.n, row_scales, column_scales, row_terms, column_terms, quantization,
+
+// The same as members of a struct, the values for it, and MIXED_ARGUMENTS of `call`, a pointer to one.
+#define MIXED_CALL_MEMBERS                          \
+  __global const float *row_scales, *column_scales; \
+  __global const int *row_terms, *column_terms;     \
+  const Quantization* quantization;
+#define MIXED_CALL_VALUES , row_scales, column_scales, row_terms, column_terms, &quantization
+#define MIXED_ARGUMENTS_OF_CALL                                                                           \
+  call->numbers->first_product, call->m, call->n, call->row_scales, call->column_scales, call->row_terms, \
+      call->column_terms, *call->quantization,
 
 typedef struct {  // of the first row or column of the part; those that the steps do not name are unset
   __global const float *row_scales, *column_scales;

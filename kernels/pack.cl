@@ -16,18 +16,24 @@
 //   CBL    column-block-major: all that a work-group reads is contiguous
 //   RBL    row-block-major: all that is read in one step through KL is contiguous
 //   IMAGE  PAD in an image: published/pack_image.cl
+//   KMAJOR the transpose of PAD: m (n) rows along k, for matrix units that take bytes so alone
 //
 // A work-group packs a square of PACK_TILE x PACK_TILE through local memory, so that both reads and writes run along
 // the rows of their matrix. Elements pass as they are: bits of 16, or numbers.
 
 #define PACK_ITEMS 256
 // PACK_RUN: neighbours that a work-item writes at once, 16 bytes.
-#if PRECISION == 16
+#if OPERAND_BYTES == 1
+#define PACK_TILE 64
+#define PACK_RUN 16
+typedef uchar raw;
+typedef uchar16 raws;
+#elif PRECISION == 16
 #define PACK_TILE 64
 #define PACK_RUN 8
 typedef ushort raw;
 typedef ushort8 raws;
-#elif PRECISION != 64  // none of 8 bits is packed
+#elif PRECISION != 64
 #define PACK_TILE 32
 #define PACK_RUN 4
 typedef float raw;
@@ -72,7 +78,7 @@ static inline ulong packed_offset(const int layout, const int p, const int i, co
   return (ulong)p * width + i;
 }
 
-static inline void write_square(const __local raw tile[PACK_TILE][PACK_TILE + 1], __global element* target,
+static inline void write_square(const __local raw tile[PACK_TILE][PACK_TILE + 1], __global operand* target,
                                 const int layout, const int first_p, const int first_i, const int k, const int extent,
                                 const int block) {
   const int runs = PACK_TILE / PACK_RUN;  // of a row
@@ -93,34 +99,57 @@ static inline void write_square(const __local raw tile[PACK_TILE][PACK_TILE + 1]
   }
 }
 
-// Defines a kernel. operand: a or b; place: its place among a product's three offsets; columns: m or n; start, write:
-// statements that find the product's copy, and write `tile`. Grid: x along the columns of the packed operand, y along
-// its rows, z = product. With fewer work-groups in y than squares, each packs one after the other.
-#define PACK_KERNEL(name, target_parameter, start, operand, place, columns, along_i, write)                     \
-  __kernel __attribute__((reqd_work_group_size(PACK_ITEMS, 1, 1))) void name(                                   \
-      __global const element* source, target_parameter, __global const ulong* offsets, const Numbers numbers) { \
-    start;                                                                                                      \
-    __local raw tile[PACK_TILE][PACK_TILE + 1];                                                                 \
-    const int extent = numbers.columns, k = numbers.k, ld = numbers.ld##operand;                                \
-    const int first_i = (int)get_group_id(0) * PACK_TILE;                                                       \
-    const ulong number = get_group_id(2) + numbers.first_product;                                               \
-    source += numbers.operand##_offset + (offsets ? LISTED(number, place) : number * numbers.operand##_stride); \
-    for (ulong first_p = get_group_id(1) * PACK_TILE; first_p < (ulong)round_up(k, KL);                         \
-         first_p += get_num_groups(1) * PACK_TILE) {                                                            \
-      barrier(CLK_LOCAL_MEM_FENCE); /* the square before has been written */                                    \
-      read_square(tile, (__global const raw*)source, (ulong)ld, along_i, (int)first_p, first_i, k, extent);     \
-      barrier(CLK_LOCAL_MEM_FENCE);                                                                             \
-      write;                                                                                                    \
-    }                                                                                                           \
+// The same for KMAJOR.
+static inline void write_along_k(const __local raw tile[PACK_TILE][PACK_TILE + 1], __global operand* target,
+                                 const int first_p, const int first_i, const int k, const int extent, const int block) {
+  const int runs = PACK_TILE / PACK_RUN;  // of a row
+  const int p = (int)get_local_id(0) % runs * PACK_RUN;
+  const int width = round_up(extent, block) - first_i;
+  const int depth = round_up(k, KL);
+  if (first_p + p >= depth) return;
+  for (int i = (int)get_local_id(0) / runs; i < PACK_TILE; i += PACK_ITEMS / runs) {
+    if (i < width) {
+      raws run;
+      UNROLLED(q, PACK_RUN) ((raw*)&run)[q] = tile[p + q][i];
+      *(__global raws*)(target + ((ulong)(first_i + i) * depth + (first_p + p))) = run;
+    }
+  }
+}
+
+// Defines a kernel. operand_name: a or b; place: its place among a product's three offsets; columns: m or n; start,
+// write: statements that find the product's copy, and write `tile`. Grid: x along the columns of the packed operand, y
+// along its rows, z = product. With fewer work-groups in y than squares, each packs one after the other.
+#define PACK_KERNEL(name, target_parameter, start, operand_name, place, columns, along_i, write)                    \
+  __kernel __attribute__((reqd_work_group_size(PACK_ITEMS, 1, 1))) void name(                                       \
+      __global const operand* source, target_parameter, __global const ulong* offsets, const Numbers numbers) {     \
+    start;                                                                                                          \
+    __local raw tile[PACK_TILE][PACK_TILE + 1];                                                                     \
+    const int extent = numbers.columns, k = numbers.k, ld = numbers.ld##operand_name;                               \
+    const int first_i = (int)get_group_id(0) * PACK_TILE;                                                           \
+    const ulong number = get_group_id(2) + numbers.first_product;                                                   \
+    source +=                                                                                                       \
+        numbers.operand_name##_offset + (offsets ? LISTED(number, place) : number * numbers.operand_name##_stride); \
+    for (ulong first_p = get_group_id(1) * PACK_TILE; first_p < (ulong)round_up(k, KL);                             \
+         first_p += get_num_groups(1) * PACK_TILE) {                                                                \
+      barrier(CLK_LOCAL_MEM_FENCE); /* the square before has been written */                                        \
+      read_square(tile, (__global const raw*)source, (ulong)ld, along_i, (int)first_p, first_i, k, extent);         \
+      barrier(CLK_LOCAL_MEM_FENCE);                                                                                 \
+      write;                                                                                                        \
+    }                                                                                                               \
   }
 
 #define START(columns, block) target += get_group_id(2) * packed_size(numbers.columns, block, numbers.k)
-#define WRITE(layout, block) write_square(tile, target, layout, (int)first_p, first_i, k, extent, block)
+#define WRITE(layout, block)                                                     \
+  if (layout == KMAJOR) {                                                        \
+    write_along_k(tile, target, (int)first_p, first_i, k, extent, block);        \
+  } else {                                                                       \
+    write_square(tile, target, layout, (int)first_p, first_i, k, extent, block); \
+  }
 #if LAYOUT_A != ROW_MAJOR && LAYOUT_A != IMAGE
-PACK_KERNEL(clbake_pack_a, __global element* target, START(m, ML), a, 0, m, TRANS_A, WRITE(LAYOUT_A, ML))
+PACK_KERNEL(clbake_pack_a, __global operand* target, START(m, ML), a, 0, m, TRANS_A, WRITE(LAYOUT_A, ML))
 #endif
 #if LAYOUT_B != ROW_MAJOR && LAYOUT_B != IMAGE
-PACK_KERNEL(clbake_pack_b, __global element* target, START(n, NL), b, 1, n, !TRANS_B, WRITE(LAYOUT_B, NL))
+PACK_KERNEL(clbake_pack_b, __global operand* target, START(n, NL), b, 1, n, !TRANS_B, WRITE(LAYOUT_B, NL))
 #endif
 
 #endif

@@ -1,5 +1,5 @@
 // How the producer of warpgroup_tile copies tiles of op(A) and op(B) by tensor copies (cp.async.bulk.tensor): one
-// work-item starts them, 64 elements of all lines at a time, and the device swizzles the chunks as warpgroup_tile.cl
+// work-item starts them, 128 bytes of all lines at a time, and the device swizzles the chunks as warpgroup_tile.cl
 // draws them and makes zeros of what lies outside of the operand. The lines have to be aligned to 16 bytes.
 //
 // A tensor copy takes a tensor map: 128 bytes of global memory, aligned to that, which describe the operand. The host
@@ -66,22 +66,26 @@ static ALWAYS_INLINE TensorMaps find_maps(Turns* turns, const Call* call) {
                    : "memory")
 
 // Makes the map of an operand of full_lines lines of full_line elements, `step` elements apart, at an address of local
-// memory that holds 128 bytes of zeros. A copy takes a box of it: 64 elements of `lines` lines.
-static ALWAYS_INLINE void make_map(__local uint* zeros, __global const element* source, const ulong step,
+// memory that holds 128 bytes of zeros. A copy takes a box of it: 128 bytes of `lines` lines.
+static ALWAYS_INLINE void make_map(__local uint* zeros, __global const operand* source, const ulong step,
                                    const int lines, const int full_lines, const int full_line) {
   const uint map = local_address(zeros);
   // The distance between lines in 16 bytes. Without the instruction's "global_stride", for which ptxas takes these
   // units before CUDA 12.5, and bytes since; it makes this store of it.
-  zeros[3] = (uint)(step / 8);
+  zeros[3] = (uint)(step / LOAD_WIDTH);
   SET("global_address", "b64", "", "l", source);
   SET("global_dim", "b32", "0, ", "r", full_line);
   SET("global_dim", "b32", "1, ", "r", full_lines);
   SET("box_dim", "b32", "1, ", "r", lines);
-  SET_FIXED("box_dim", "0, 64");
+  SET("box_dim", "b32", "0, ", "r", LINE_ELEMENTS);
   SET_FIXED("element_stride", "0, 1");
   SET_FIXED("element_stride", "1, 1");
-  SET_FIXED("rank", "1");               // two dimensions
-  SET_FIXED("elemtype", "1");           // any 16 bits
+  SET_FIXED("rank", "1");  // two dimensions
+#if OPERAND_BYTES == 1
+  SET_FIXED("elemtype", "0");  // any 8 bits
+#else
+  SET_FIXED("elemtype", "1");  // any 16 bits
+#endif
   SET_FIXED("interleave_layout", "0");  // none
   SET_FIXED("swizzle_mode", "3");       // 128 bytes
   SET_FIXED("fill_mode", "0");          // zeros
@@ -114,8 +118,9 @@ static ALWAYS_INLINE void arrive_with(const uint barrier, const int bytes) {
 // Starts to copy a tile of op(A) or op(B) that begins with this row or column of C, at step `step` of k.
 static ALWAYS_INLINE void copy_tile(const uint tile, __global const uint* map, const Shape s, const int first,
                                     const int step, const uint barrier) {
-  UNROLLED(i, s.line / 64)
-    copy_box(tile + i * (s.lines * 128), map, s.along_k ? step : first + 64 * i, s.along_k ? first : step, barrier);
+  UNROLLED(i, s.line / LINE_ELEMENTS)
+    copy_box(tile + i * (s.lines * 128), map, s.along_k ? step : first + LINE_ELEMENTS * i, s.along_k ? first : step,
+             barrier);
 }
 
 // Both tiles of block number `block` of k, by one work-item.
@@ -136,8 +141,8 @@ static ALWAYS_INLINE void make_maps(const TensorMaps maps, const Tile* tile, con
   SYNCHRONIZE_WARP;
   if (lane == 0) {
     const int m = call->m, n = call->n, depth = tile->depth;
-    __global const element* a = tile->a - tile->row * (A_ALONG_K ? call->a_step : 1);
-    __global const element* b = tile->b - tile->column * (B_ALONG_K ? call->b_step : 1);
+    __global const operand* a = tile->a - tile->row * (A_ALONG_K ? call->a_step : 1);
+    __global const operand* b = tile->b - tile->column * (B_ALONG_K ? call->b_step : 1);
     make_map(made, a, call->a_step, A_LINES, A_ALONG_K ? m : depth, A_ALONG_K ? depth : m);
     make_map(made + 32, b, call->b_step, B_LINES, B_ALONG_K ? n : depth, B_ALONG_K ? depth : n);
   }

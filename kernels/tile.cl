@@ -33,16 +33,16 @@
 
 // The numbers by name, for what the kernel reads and writes: packed operands and partial sums have no gaps, and
 // reduce.cl scales the sums.
-#define READ_NUMBERS                                                                              \
-  const int m = numbers.m, n = numbers.n, k = numbers.k;                                          \
-  const int lda = LAYOUT_A == ROW_MAJOR ? numbers.lda : round_up(m, ML);                          \
-  const int ldb = LAYOUT_B == ROW_MAJOR ? numbers.ldb : round_up(n, NL);                          \
-  const int ldc = WRITES_C ? numbers.ldc : n;                                                     \
-  const ulong a_stride = LAYOUT_A == ROW_MAJOR ? numbers.a_stride : (ulong)lda * round_up(k, KL); \
-  const ulong b_stride = LAYOUT_B == ROW_MAJOR ? numbers.b_stride : (ulong)ldb * round_up(k, KL); \
-  const ulong c_stride = WRITES_C ? numbers.c_stride : (ulong)m * n;                              \
-  const updated alpha = WRITES_C ? scalars.x : scalars.x != 0;                                    \
-  const updated beta = WRITES_C ? scalars.y : 0;                                                  \
+#define READ_NUMBERS                                                                                          \
+  const int m = numbers.m, n = numbers.n, k = numbers.k;                                                      \
+  const int lda = LAYOUT_A == ROW_MAJOR ? numbers.lda : round_up(A_ALONG_K ? k : m, A_ALONG_K ? KL : ML);     \
+  const int ldb = LAYOUT_B == ROW_MAJOR ? numbers.ldb : round_up(B_ALONG_K ? k : n, B_ALONG_K ? KL : NL);     \
+  const int ldc = WRITES_C ? numbers.ldc : n;                                                                 \
+  const ulong a_stride = LAYOUT_A == ROW_MAJOR ? numbers.a_stride : (ulong)round_up(m, ML) * round_up(k, KL); \
+  const ulong b_stride = LAYOUT_B == ROW_MAJOR ? numbers.b_stride : (ulong)round_up(n, NL) * round_up(k, KL); \
+  const ulong c_stride = WRITES_C ? numbers.c_stride : (ulong)m * n;                                          \
+  const updated alpha = WRITES_C ? scalars.x : scalars.x != 0;                                                \
+  const updated beta = WRITES_C ? scalars.y : 0;                                                              \
   FIND_PART
 
 // The tile of this number, counted in bands of BAND rows of tiles: those that run at the same time then need less of

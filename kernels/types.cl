@@ -82,8 +82,10 @@ typedef half element;  // used through pointers only, which needs no cl_khr_fp16
 #endif
 #if MIXED
 typedef uchar operand;  // an element of A and B in global memory: the bits
+#define OPERAND_BYTES 1
 #else
 typedef element operand;
+#define OPERAND_BYTES (PRECISION / 8)
 #endif
 
 // Allows fused multiply-add: faster, and rounded once instead of twice.
@@ -177,6 +179,8 @@ typedef element bias_element;
 #define STEPS_OF_EACH_BLOCK 0
 #define STEPS_OF_FIRST_BLOCK OTHER_D
 #define MIXED_CALL_PARAMETERS
+#define MIXED_CALL_MEMBERS
+#define MIXED_CALL_VALUES
 #define MIXED_PARAMETERS
 #define MIXED_ARGUMENTS
 #define MIXED_EPILOGUE

@@ -11,7 +11,7 @@ typedef struct {
 
 // How many work-items, neighbours, copy a block of a line in chunks or pieces of `bytes`, and how many lines all
 // work-items copy at once.
-#define NEIGHBOURS(s, bytes) (BLOCK((s).line) * 2 / (bytes))
+#define NEIGHBOURS(s, bytes) (BLOCK((s).line) * OPERAND_BYTES / (bytes))
 #define LINES_AT_ONCE(s, bytes) (PRODUCERS / NEIGHBOURS(s, bytes))
 
 // Chunks of a work-item, in a tile of `lines` lines of `line` elements, and in one block of all lines. All have the
@@ -24,7 +24,7 @@ static ALWAYS_INLINE uint chunk_line(const int r, const Shape s, const uint item
   return item / NEIGHBOURS(s, CHUNK_BYTES) + r % CHUNKS_OF_BLOCK(s) * LINES_AT_ONCE(s, CHUNK_BYTES);
 }
 static ALWAYS_INLINE uint chunk_place(const int r, const Shape s, const uint item) {
-  return r / CHUNKS_OF_BLOCK(s) * 64 + item % NEIGHBOURS(s, CHUNK_BYTES) * LOAD_WIDTH;
+  return r / CHUNKS_OF_BLOCK(s) * LINE_ELEMENTS + item % NEIGHBOURS(s, CHUNK_BYTES) * LOAD_WIDTH;
 }
 
 // Its place in local memory, in bytes from the start of the tile.
@@ -35,7 +35,7 @@ static ALWAYS_INLINE uint chunk_offset(const int r, const Shape s, const uint it
 
 // The 16 bytes that begin `start` bytes after the first of 32.
 static ALWAYS_INLINE uint4 shifted(const uint4 low, const uint4 high, const uint start) {
-  // All eight words, moved by one word and by two if need be, then by half a word.
+  // All eight words, moved by one word and by two if need be, then by less.
   const bool one = start & 4;
   const bool two = start & 8;
   const uint a0 = one ? low.y : low.x;
@@ -50,19 +50,24 @@ static ALWAYS_INLINE uint4 shifted(const uint4 low, const uint4 high, const uint
   const uint b2 = two ? a4 : a2;
   const uint b3 = two ? a5 : a3;
   const uint b4 = two ? a6 : a4;
-  const uint half_word = start % 4 * 8;
-  return (uint4)((uint)(((ulong)b1 << 32 | b0) >> half_word), (uint)(((ulong)b2 << 32 | b1) >> half_word),
-                 (uint)(((ulong)b3 << 32 | b2) >> half_word), (uint)(((ulong)b4 << 32 | b3) >> half_word));
+  const uint bits = start % 4 * 8;
+  return (uint4)((uint)(((ulong)b1 << 32 | b0) >> bits), (uint)(((ulong)b2 << 32 | b1) >> bits),
+                 (uint)(((ulong)b3 << 32 | b2) >> bits), (uint)(((ulong)b4 << 32 | b3) >> bits));
 }
 
-// Ones in the first `count` of 8 elements, zeros in the others.
+// Ones in the first `count` elements of a chunk, zeros in the others.
 static ALWAYS_INLINE uint4 first_elements(const int count) {
+#if OPERAND_BYTES == 1
+  const int4 exist = count - (int4)(0, 4, 8, 12);
+  return select(((uint4)(1) << as_uint4(clamp(exist, 0, 3) * 8)) - 1, (uint4)(~0U), exist > 3);
+#else
   const int4 exist = count - (int4)(0, 2, 4, 6);
   return select(select((uint4)(0), (uint4)(0xffff), exist == 1), (uint4)(~0U), exist > 1);
+#endif
 }
 
 // The first element of chunk number r.
-static ALWAYS_INLINE __global const element* chunk_source(__global const element* source, const ulong step, const int r,
+static ALWAYS_INLINE __global const operand* chunk_source(__global const operand* source, const ulong step, const int r,
                                                           const Shape s, const uint item) {
   return source + (chunk_line(r, s, item) * step + chunk_place(r, s, item));
 }
@@ -70,7 +75,7 @@ static ALWAYS_INLINE __global const element* chunk_source(__global const element
 // Copies a tile of `lines` lines of `line` elements, `step` elements apart, to local memory, from lines that are
 // aligned to chunks. edge: only `length` of its rows or columns of C, whole chunks. The others do not reach C, so that
 // they may be anything.
-static ALWAYS_INLINE void copy_chunks(__local uchar* tile, __global const element* source, const ulong step,
+static ALWAYS_INLINE void copy_chunks(__local uchar* tile, __global const operand* source, const ulong step,
                                       const Shape s, const bool edge, const int length, const uint item) {
   uint to = local_address(tile) + chunk_offset(0, s, item);
   HIDE("r", to);
@@ -84,28 +89,28 @@ static ALWAYS_INLINE void copy_chunks(__local uchar* tile, __global const elemen
 // Pieces of 4 or 8 bytes, to which lines are aligned. A work-item's first line, its first element in each block, and
 // where local memory has the first one.
 #define FIRST_LINE(s, size, item) ((int)(item) / NEIGHBOURS(s, size))
-#define FIRST_PLACE(s, size, item) ((int)(item) % NEIGHBOURS(s, size) * ((size) / 2))
+#define FIRST_PLACE(s, size, item) ((int)(item) % NEIGHBOURS(s, size) * ((size) / OPERAND_BYTES))
 static ALWAYS_INLINE uint piece_offset(const Shape s, const int size, const uint item) {
-  const uint first_line = FIRST_LINE(s, size, item), in_line = 2 * FIRST_PLACE(s, size, item);
+  const uint first_line = FIRST_LINE(s, size, item), in_line = OPERAND_BYTES * FIRST_PLACE(s, size, item);
   return first_line * 128 + (in_line / 16 ^ first_line % 8) * 16 + in_line % 16;
 }
 
 // The same in whole pieces, at an edge or not.
-static ALWAYS_INLINE void copy_pieces(__local uchar* tile, __global const element* source, ulong step, const Shape s,
+static ALWAYS_INLINE void copy_pieces(__local uchar* tile, __global const operand* source, ulong step, const Shape s,
                                       const int size, const int length, uint item) {
   HIDE("l", step);
   HIDE("r", item);
   const int first_line = FIRST_LINE(s, size, item), place = FIRST_PLACE(s, size, item);
-  __global const element* from = source + (first_line * step + place);
+  __global const operand* from = source + (first_line * step + place);
   uint even = local_address(tile) + piece_offset(s, size, item);
   HIDE("r", even);
   const uint odd = even ^ 64;  // as the swizzle of every second line that a work-item copies, if those are 4 apart
 #pragma unroll 8
   for (int l = 0; l < s.lines; l += LINES_AT_ONCE(s, size)) {
     UNROLLED(block, BLOCKS(s.line)) {
-      if ((s.along_k ? l + first_line : block * 64 + place) < length) {
+      if ((s.along_k ? l + first_line : block * LINE_ELEMENTS + place) < length) {
         const uint to = (l % 8 == 0 ? even : odd) + (block * s.lines + l) * 128;
-        copy_piece(size, to, from + block * 64, size);
+        copy_piece(size, to, from + block * LINE_ELEMENTS, size);
       }
     }
     from += LINES_AT_ONCE(s, size) * step;
@@ -114,17 +119,17 @@ static ALWAYS_INLINE void copy_pieces(__local uchar* tile, __global const elemen
 }
 
 // Copies those of the tile's elements that exist, full_lines x full_line; the others become zero.
-static ALWAYS_INLINE void copy_some_chunks(__local uchar* tile, __global const element* source, const ulong step,
+static ALWAYS_INLINE void copy_some_chunks(__local uchar* tile, __global const operand* source, const ulong step,
                                            const Shape s, const int full_lines, const int full_line, const uint item) {
   UNROLLED(r, CHUNKS(s)) {
     const int elements = clamp(full_line - (int)chunk_place(r, s, item), 0, LOAD_WIDTH);
     COPY_ASYNC(local_address(tile) + chunk_offset(r, s, item), chunk_source(source, step, r, s, item),
-               (int)chunk_line(r, s, item) < full_lines ? 2 * elements : 0);
+               (int)chunk_line(r, s, item) < full_lines ? OPERAND_BYTES * elements : 0);
   }
 }
 
 // The same in pieces.
-static ALWAYS_INLINE void copy_some_pieces(__local uchar* tile, __global const element* source, ulong step,
+static ALWAYS_INLINE void copy_some_pieces(__local uchar* tile, __global const operand* source, ulong step,
                                            const Shape s, const int size, const int full_lines, const int full_line,
                                            uint item) {
   HIDE("l", step);
@@ -133,9 +138,9 @@ static ALWAYS_INLINE void copy_some_pieces(__local uchar* tile, __global const e
   const int lines_left = full_lines - FIRST_LINE(s, size, item);
 #pragma unroll 1
   for (int block = 0; block < BLOCKS(s.line); ++block) {
-    const int place = block * 64 + FIRST_PLACE(s, size, item);
-    const int bytes = 2 * clamp(full_line - place, 0, size / 2);
-    __global const element* from = source + (FIRST_LINE(s, size, item) * step + place);
+    const int place = block * LINE_ELEMENTS + FIRST_PLACE(s, size, item);
+    const int bytes = OPERAND_BYTES * clamp(full_line - place, 0, size / OPERAND_BYTES);
+    __global const operand* from = source + (FIRST_LINE(s, size, item) * step + place);
 #pragma unroll 8
     for (int l = 0; l < s.lines; l += LINES_AT_ONCE(s, size)) {
       const uint to = (offset ^ l % 8 * 16) + (block * s.lines + l) * 128;
@@ -150,7 +155,7 @@ static ALWAYS_INLINE void copy_some_pieces(__local uchar* tile, __global const e
 // at least one element of the tile.
 #define AT_ONCE \
   (ML < 64 || NL < 64 ? 2 : 4)  // chunks; a work-item has only two of 32 s.lines, or of 64 s.lines of 32 elements
-static ALWAYS_INLINE void copy_unaligned(__local uchar* tile, __global const element* source, ulong step, const Shape s,
+static ALWAYS_INLINE void copy_unaligned(__local uchar* tile, __global const operand* source, ulong step, const Shape s,
                                          const int full_lines, const int full_line, uint item) {
   HIDE("l", step);
   HIDE("r", item);
@@ -158,9 +163,9 @@ static ALWAYS_INLINE void copy_unaligned(__local uchar* tile, __global const ele
   const int lines_at_once = LINES_AT_ONCE(s, CHUNK_BYTES);
 #pragma unroll 1
   for (int block = 0; block < BLOCKS(s.line); ++block) {
-    const int at = block * 64 + item % NEIGHBOURS(s, CHUNK_BYTES) * LOAD_WIDTH;
+    const int at = block * LINE_ELEMENTS + item % NEIGHBOURS(s, CHUNK_BYTES) * LOAD_WIDTH;
     const int count = clamp(full_line - at, 0, LOAD_WIDTH);
-    __global const element* first = source + (first_line * step + at);
+    __global const operand* first = source + (first_line * step + at);
     const uint start = (uint)(uintptr_t)first % 16;  // of all s.lines that this work-item copies
     __global const uchar* from = (__global const uchar*)first - start;
     const uint4 mask = first_elements(count);
@@ -171,28 +176,28 @@ static ALWAYS_INLINE void copy_unaligned(__local uchar* tile, __global const ele
       uint4 high[AT_ONCE];
       UNROLLED(r, AT_ONCE) {
         const int existing = l + lines_at_once * r < full_lines - first_line ? count : 0;
-        __global const uint4* words = (__global const uint4*)(from + 2 * lines_at_once * r * step);
+        __global const uint4* words = (__global const uint4*)(from + OPERAND_BYTES * lines_at_once * r * step);
         low[r] = existing > 0 ? words[0] : (uint4)(0);
-        high[r] = start + 2 * existing > 16 ? words[1] : (uint4)(0);
+        high[r] = start + OPERAND_BYTES * existing > 16 ? words[1] : (uint4)(0);
       }
       // All loads start before the first shift. Without the barrier, the assembler makes each chunk wait for the one
       // before where a work-item has few registers.
       SYNCHRONIZE_WARP;
       UNROLLED(r, AT_ONCE)
         *(__local uint4*)(to + (l + lines_at_once * r) * 128) = mask & shifted(low[r], high[r], start);
-      from += 2 * lines_at_once * AT_ONCE * step;
+      from += OPERAND_BYTES * lines_at_once * AT_ONCE * step;
     }
   }
 }
 
 // True if `length` rows or columns of C are whole chunks or pieces, in lines aligned to `alignment` bytes.
 static ALWAYS_INLINE bool is_whole(const bool along_k, const int length, const uint alignment) {
-  return along_k || 2 * length % min(alignment, (uint)CHUNK_BYTES) == 0;
+  return along_k || OPERAND_BYTES * length % min(alignment, (uint)CHUNK_BYTES) == 0;
 }
 
 // Copies a tile of `steps` steps of k, perhaps more than it has, by `length` rows or columns of C. whole: all steps
 // exist, and is_whole.
-static ALWAYS_INLINE void copy_existing(__local uchar* tile, __global const element* source, const ulong step,
+static ALWAYS_INLINE void copy_existing(__local uchar* tile, __global const operand* source, const ulong step,
                                         const Shape s, const uint alignment, const bool whole, const int steps,
                                         const int length, const uint item) {
   const int full_lines = s.along_k ? length : steps;
@@ -220,7 +225,7 @@ static ALWAYS_INLINE void copy_existing(__local uchar* tile, __global const elem
 
 // The first elements of the next block of k.
 typedef struct {
-  __global const element *a, *b;
+  __global const operand *a, *b;
 } Sources;
 
 // Hands a pair over to the consumers when this work-item's copies have arrived, and goes on to the next block. stored:

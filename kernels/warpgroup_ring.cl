@@ -5,9 +5,10 @@
 #define CONSUMERS ((ML + 63) / 64)  // warpgroups
 
 // Blocks of a line, and elements of each. In local memory each block of each line takes 128 bytes, half of them unused
-// by lines of 32 elements.
-#define BLOCKS(line) ((line) < 64 ? 1 : (line) / 64)
-#define BLOCK(line) ((line) < 64 ? (line) : 64)
+// by lines of 32 elements of 16 bits.
+#define LINE_ELEMENTS (128 / OPERAND_BYTES)
+#define BLOCKS(line) ((line) < LINE_ELEMENTS ? 1 : (line) / LINE_ELEMENTS)
+#define BLOCK(line) ((line) < LINE_ELEMENTS ? (line) : LINE_ELEMENTS)
 #define A_BYTES (A_LINES * BLOCKS(A_LINE) * 128)  // of a tile
 #define B_BYTES (B_LINES * BLOCKS(B_LINE) * 128)
 

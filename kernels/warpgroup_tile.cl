@@ -1,5 +1,5 @@
-// warpgroup_tile: NVIDIA's devices of architecture sm_90, elements of 16 bits. Matrix units that read their operands
-// from local memory; some of a work-group's work-items only load, the others only multiply.
+// warpgroup_tile: NVIDIA's devices of architecture sm_90, elements of 16 or 8 bits. Matrix units that read their
+// operands from local memory; some of a work-group's work-items only load, the others only multiply.
 //
 // A work-group computes an ML x NL tile of C, or several, one after another (warpgroup_turns.cl). Its work-items form
 // warpgroups of 128. The last warpgroup is the producer: it copies tiles of op(A) and op(B), KL steps of k at a time,
@@ -17,9 +17,9 @@
 // full and empty are mbarriers of local memory. The producer runs ahead of the consumers by up to BUFFERS pairs, so
 // that the matrix units do not wait for memory.
 //
-// In local memory, a tile of an operand consists of lines of 64 elements (128 bytes), as they lie in global memory:
-// along k, or along the rows (columns) of C. Longer lines are cut: the first 64 elements of all lines come first, then
-// the next 64. Lines of 32 elements fill one half of their 128 bytes. The 16-byte chunks of a line are swizzled, so
+// In local memory, a tile of an operand consists of lines of 128 bytes, as they lie in global memory: along k, or along
+// the rows (columns) of C; those of 8 bits along k only. Longer lines are cut: the first 128 bytes of all lines come
+// first, then the next. Lines of 64 bytes fill one half of their 128. The 16-byte chunks of a line are swizzled, so
 // that neither copies nor matrix units meet bank conflicts:
 //
 //     chunk of the line:    0 1 2 3 4 5 6 7
@@ -32,17 +32,17 @@
 //
 //   ML, NL        rows and columns of C per work-group; ML / 64 consumers. 32 rows have one, and half of what it
 //                 multiplies is of no use
-//   KL            depth of the tiles in local memory: 64 or 128
+//   KL            depth of the tiles in local memory: 128 or 256 bytes
 //   MS, NS        rows and columns of C per work-item of a consumer: 2 and NL / 4
 //   VECTOR_WIDTH  elements per access to C: 8
 //   BUFFERS       pairs of tiles in local memory
 //   TENSOR_COPIES 1: tensor copies where they can be, tensor_copies.cl
 //
 // The kernel is at the end of this file, and reads from there: `produce` (warpgroup_copies.cl, or by tensor copies,
-// tensor_copies.cl) and `consume`, which calls `multiply_tile` and writes back (warpgroup_update.cl). They share a Ring
-// (warpgroup_ring.cl), the Turns of the work-group and the Call (warpgroup_turns.cl). Everything but the copies, the
-// barriers and the multiplication is plain OpenCL C 1.2. To port the family to another architecture, replace the
-// functions that hold PTX.
+// tensor_copies.cl) and `consume`, which calls `multiply_tile` and writes back (warpgroup_gather.cl,
+// warpgroup_update.cl or of a mixed product warpgroup_mixed.cl). They share a Ring (warpgroup_ring.cl), the Turns of
+// the work-group and the Call (warpgroup_turns.cl). Everything but the copies, the barriers and the multiplication is
+// plain OpenCL C 1.2. To port the family to another architecture, replace the functions that hold PTX.
 
 #define GROUP_Y (32 * CONSUMERS + 32)
 
@@ -51,7 +51,7 @@
 // ---- The consumers ----
 
 // A tile's address and layout: the matrix descriptor of wgmma. A tile's lines are in groups of 8, 1024
-// bytes apart; a block of 64 elements of all lines is `block` bytes from the next.
+// bytes apart; a block of 128 bytes of all lines is `block` bytes from the next.
 static ALWAYS_INLINE ulong descriptor(const uint address, const uint block) {
   ulong bits = (ulong)1 << 62 | (ulong)(1024 >> 4) << 32 | (ulong)(block >> 4) << 16 | (address & 0x3ffff) >> 4;
   // Else clang adds the constant part in the loop, and ptxas 12.9 and 13.0 lose the upper half of it.
@@ -59,7 +59,7 @@ static ALWAYS_INLINE ulong descriptor(const uint address, const uint block) {
   return bits;
 }
 
-// Bytes from a tile's first steps of k to its p-th 16.
+// Bytes from a tile's first steps of k to its p-th 16, of 8 bits 32.
 #define DEEPER(p, lines, along_k) ((along_k) ? (p) / 4 * ((lines)*128) + (p) % 4 * 32 : (p)*2048)
 
 // The instruction's operands: NL / 2 sums, %0 and so on, then the two descriptors.
@@ -68,7 +68,12 @@ static ALWAYS_INLINE ulong descriptor(const uint address, const uint block) {
 #define SIXTY THIRTY TEN("3") TEN("4") TEN("5")
 #define NINETY SIXTY TEN("6") TEN("7") TEN("8")
 #define HUNDRED_AND_TWENTY NINETY TEN("9") TEN("10") TEN("11")
-#define FOUR_SUMS(i) "+f"(sum[i]), "+f"(sum[(i) + 1]), "+f"(sum[(i) + 2]), "+f"(sum[(i) + 3])
+#if SUMS_INTEGERS
+#define IN_PLACE "+r"
+#else
+#define IN_PLACE "+f"
+#endif
+#define FOUR_SUMS(i) IN_PLACE(sum[i]), IN_PLACE(sum[(i) + 1]), IN_PLACE(sum[(i) + 2]), IN_PLACE(sum[(i) + 3])
 #define SIXTEEN_SUMS(i) FOUR_SUMS(i), FOUR_SUMS((i) + 4), FOUR_SUMS((i) + 8), FOUR_SUMS((i) + 12)
 #define THIRTY_TWO_SUMS(i) SIXTEEN_SUMS(i), SIXTEEN_SUMS((i) + 16)
 #if NL == 32
@@ -98,12 +103,31 @@ static ALWAYS_INLINE ulong descriptor(const uint address, const uint block) {
 #define B_MAJOR "1"
 #endif
 
-// Starts the multiplication of 64 rows of a by b, 16 steps of k: sum += a * b.
-static ALWAYS_INLINE void multiply(float* sum, const ulong a, const ulong b) {
-  __asm__ volatile("wgmma.mma_async.sync.aligned.m64n" TEXT(NL) "k16.f32." PTX_TYPE "." PTX_TYPE " " OPERANDS
-                                                                ", 1, 1, 1, " A_MAJOR ", " B_MAJOR ";"
-                   : ALL_SUMS
-                   : "l"(a), "l"(b));
+// The instruction: 32 bytes of k, the types of sums, a and b; and its last operands, of which `added` is "1" to add to
+// the sums, "0" to replace them.
+#if !MIXED
+#define MULTIPLY "k16.f32." PTX_TYPE "." PTX_TYPE
+#define LAST_OPERANDS(added) ", " added ", 1, 1, " A_MAJOR ", " B_MAJOR ";"
+#elif SUMS_INTEGERS
+#define MULTIPLY "k32.s32." PTX_NAME(A_TYPE) "." PTX_NAME(B_TYPE)
+#define LAST_OPERANDS(added) ", " added ";"
+#else
+#define MULTIPLY "k32.f32." PTX_NAME(A_TYPE) "." PTX_NAME(B_TYPE)
+#define LAST_OPERANDS(added) ", " added ", 1, 1;"
+#endif
+#define WGMMA(added)                                                                                       \
+  __asm__ volatile("wgmma.mma_async.sync.aligned.m64n" TEXT(NL) MULTIPLY " " OPERANDS LAST_OPERANDS(added) \
+                   : ALL_SUMS                                                                              \
+                   : "l"(a), "l"(b))
+
+// Starts the multiplication of 64 rows of a by b, 32 bytes of k: sum += a * b, or, with `fresh`, a constant, sum = a *
+// b.
+static ALWAYS_INLINE void multiply(real* sum, const ulong a, const ulong b, const bool fresh) {
+  if (fresh) {
+    WGMMA("0");
+  } else {
+    WGMMA("1");
+  }
 }
 
 #define START_MULTIPLYING __asm__ volatile("wgmma.fence.sync.aligned;" ::: "memory")
@@ -124,19 +148,40 @@ static ALWAYS_INLINE Descriptors find_descriptors(const Ring* ring, const uint w
   return first;
 }
 
-// Adds up the products of all blocks of k of a tile. shown: what the producer copies needs no fence, tensor copies.
-static ALWAYS_INLINE void multiply_tile(float sum[SUMS], Ring* ring, const int blocks, const Descriptors first,
+// Starts the multiplication of the ring's pair; `fresh` as for multiply. shown: what the producer copies needs no
+// fence, tensor copies.
+static ALWAYS_INLINE void multiply_pair(real* sum, Ring* ring, const Descriptors first, const bool shown,
+                                        const bool fresh) {
+  wait_until_full(ring);
+  if (!shown) SHOW_LOCAL_MEMORY;
+  const ulong pair = (ulong)ring->buffer * ((A_BYTES + B_BYTES) >> 4);
+  START_MULTIPLYING;
+  UNROLLED(p, KL * OPERAND_BYTES / 32)
+    multiply(sum, first.a + pair + (DEEPER(p, A_LINES, A_ALONG_K) >> 4),
+             first.b + pair + (DEEPER(p, B_LINES, B_ALONG_K) >> 4), fresh && p == 0);
+  COMMIT_MULTIPLICATIONS;
+}
+
+// Adds up the products of all blocks of k of a tile.
+#if MIXED && !SUMS_INTEGERS
+// The matrix units keep about 14 bits of such a sum, so those of the blocks are added up in float.
+static ALWAYS_INLINE void multiply_tile(real sum[SUMS], Ring* ring, const int blocks, const Descriptors first,
+                                        const bool shown, const uint item) {
+  real of_block[SUMS] = {0};
+  for (int block = 0; block < blocks; ++block) {
+    multiply_pair(of_block, ring, first, shown, true);
+    FINISH_MULTIPLYING("0");
+    if (item % 32 == 0) arrive(ring->empty + 8 * ring->buffer);
+    UNROLLED(i, SUMS) sum[i] += of_block[i];
+    advance(ring);
+  }
+}
+#else
+static ALWAYS_INLINE void multiply_tile(real sum[SUMS], Ring* ring, const int blocks, const Descriptors first,
                                         const bool shown, const uint item) {
   int previous = 0;
   for (int block = 0; block < blocks; ++block) {
-    wait_until_full(ring);
-    if (!shown) SHOW_LOCAL_MEMORY;
-    const ulong pair = (ulong)ring->buffer * ((A_BYTES + B_BYTES) >> 4);
-    START_MULTIPLYING;
-    UNROLLED(p, KL / 16)
-      multiply(sum, first.a + pair + (DEEPER(p, A_LINES, A_ALONG_K) >> 4),
-               first.b + pair + (DEEPER(p, B_LINES, B_ALONG_K) >> 4));
-    COMMIT_MULTIPLICATIONS;
+    multiply_pair(sum, ring, first, shown, false);
     FINISH_MULTIPLYING("1");
     if (block > 0 && item % 32 == 0) arrive(ring->empty + 8 * previous);
     previous = ring->buffer;
@@ -145,6 +190,7 @@ static ALWAYS_INLINE void multiply_tile(float sum[SUMS], Ring* ring, const int b
   FINISH_MULTIPLYING("0");
   if (TENSOR_COPIES && blocks > 0 && item % 32 == 0) arrive(ring->empty + 8 * previous);
 }
+#endif
 
 // The consumers: multiply a tile of C and write it back, turn after turn.
 static ALWAYS_INLINE void consume(Ring* ring, const Turns* turns, const bool tensor, const bool reads_c,
@@ -153,7 +199,7 @@ static ALWAYS_INLINE void consume(Ring* ring, const Turns* turns, const bool ten
   for (uint turn = 0; turn < turns->count; ++turn) {
     const Tile tile = tile_of_turn(turns, turn, call);
     if (is_outside(&tile)) continue;
-    float sum[SUMS] = {0};
+    real sum[SUMS] = {0};
     multiply_tile(sum, ring, blocks_of(&tile), first, tensor, item);
     if (tensor && reads_c && is_last(turns, turn)) WAIT_FOR_OLD_C;
     realv rows[MS][VECTORS];
@@ -162,7 +208,7 @@ static ALWAYS_INLINE void consume(Ring* ring, const Turns* turns, const bool ten
       write_rows(rows, &tile, call, item);
       continue;
     }
-    write_staged((__local float*)ring->tiles, rows, &tile, call, item);
+    write_staged((__local real*)ring->tiles, rows, &tile, call, item);
     if (!is_last(turns, turn)) {
       SHOW_LOCAL_MEMORY;  // the producer's next copies come after what this work-item has read and written
       WAIT_FOR_STAGING(tensor ? 32 : PRODUCERS);

@@ -11,17 +11,19 @@
 
 // The call as the functions of warpgroup_tile take it: the kernel's arguments, and what follows from them.
 typedef struct {
-  __global const element *a, *b;
+  __global const operand *a, *b;
   __global output* c;
   __global const ulong* offsets;
-  __global const element *bias, *d;
+  __global const bias_element* bias;
+  __global const element* d;
   const Numbers* numbers;
-  CONCAT(REAL, 4) scalars;
+  CONCAT(SCALED, 4) scalars;
   int m, n, k, lda, ldb, ldc;
   ulong a_stride, b_stride, c_stride;
   ulong a_step, b_step;  // from a line of op(A), of op(B) to the next
-  real alpha, beta;
+  updated alpha, beta;
   __global real* slice;  // the sums of a slice of k go here; null: they go to C
+  MIXED_CALL_MEMBERS
 #if SPLIT_K == 0
   Part part;
 #define CALL_PART , part
@@ -34,7 +36,7 @@ typedef struct {
 #define CALL                                                                                                         \
   {                                                                                                                  \
     a, b, c, offsets, bias, d, &numbers, scalars, m, n, k, lda, ldb, ldc, a_stride, b_stride, c_stride, A_LINE_STEP, \
-        B_LINE_STEP, alpha, beta, SLICE_SUMS CALL_PART                                                               \
+        B_LINE_STEP, alpha, beta, SLICE_SUMS MIXED_CALL_VALUES CALL_PART                                             \
   }
 
 // Tiles number first, first + step ... of find_in_bands. swapped: the first one is computed last, the last one first.
@@ -113,8 +115,9 @@ static ALWAYS_INLINE int blocks_of(const Tile* tile) {
 }
 
 // True if a tile's sums reach C through local memory: where vectors of C are not aligned or reach beyond it, and with
-// an epilogue. Partial sums have none.
+// an epilogue. Partial sums have none. Those of mixed products only with an epilogue.
 static ALWAYS_INLINE bool is_staged(const Tile* tile, const int ldc, const int steps) {
+  if (MIXED) return WRITES_C && steps != 0;
   const bool aligned_c = (uintptr_t)tile->c % 16 == 0 && ldc % 8 == 0;
   return (WRITES_C && steps != 0) || tile->columns % 8 != 0 || !aligned_c;
 }

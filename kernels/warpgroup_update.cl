@@ -1,40 +1,7 @@
-// How the consumers of warpgroup_tile bring their sums to C: what wgmma leaves in a lane's registers becomes rows of 8
-// neighbours, which go straight to C where they are aligned, else through local memory. warpgroup_tile.cl does both.
+// How the consumers of warpgroup_tile write rows of 8 neighbours to C: straight, where they are aligned, else through
+// local memory. Those of mixed products: warpgroup_mixed.cl.
 
 #define PIECES_AT_ONCE (VECTORS > 4 ? 2 : VECTORS)  // of what C had
-
-static ALWAYS_INLINE float from_lane_xor(const float value, const int mask) {
-  uint result;
-  __asm__ volatile("shfl.sync.bfly.b32 %0, %1, %2, 31, -1;" : "=r"(result) : "r"(as_uint(value)), "r"(mask));
-  return as_float(result);
-}
-
-// Exchanges two values with the neighbour whose lane differs in `mask`: afterwards the lane without this bit has both
-// firsts, that with it both seconds.
-static ALWAYS_INLINE void exchange(float* first, float* second, const bool has_bit, const int mask) {
-  const float own_first = *first;  // no address depends on the lane, so that sums stay in registers
-  const float own_second = *second;
-  const float other = from_lane_xor(has_bit ? own_first : own_second, mask);
-  *first = has_bit ? other : own_first;
-  *second = has_bit ? own_second : other;
-}
-
-// The instruction leaves the columns 2t and 2t+1 of each 8 to lane t of four. Exchanges them, so that lane t has all 8
-// of every fourth piece.
-static ALWAYS_INLINE void gather_rows(realv rows[MS][VECTORS], float* sum, const uint t) {
-  UNROLLED(q, VECTORS) {
-    UNROLLED(i, MS) {
-      UNROLLED(h, 2) {
-        float* piece = sum + (16 * q + 2 * i + h);  // 4 sums of each piece
-        exchange(&piece[0], &piece[4], t & 1, 1);
-        exchange(&piece[8], &piece[12], t & 1, 1);
-        exchange(&piece[0], &piece[8], t & 2, 2);
-        exchange(&piece[4], &piece[12], t & 2, 2);
-        UNROLLED(s, 4) ((real*)&rows[i][q])[2 * s + h] = piece[4 * s];
-      }
-    }
-  }
-}
 
 // Stores 8 sums, aligned to 16 bytes. Like the next function by instructions of its own, as OpenCL's vload and vstore
 // promise no alignment.

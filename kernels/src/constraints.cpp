@@ -57,6 +57,14 @@ bool is_power(std::uint32_t x) { return (x & (x - 1)) == 0; }
 bool is_width(std::uint32_t w) { return is_power(w) && w <= 16; }
 bool has_image(const Params& p) { return p.layout_a == Layout::image || p.layout_b == Layout::image; }
 bool reads_rows(const Case& c) { return std::max(c.p.layout_a, c.p.layout_b) <= Layout::padded; }
+bool has_k_major(const Params& p) { return p.layout_a == Layout::k_major || p.layout_b == Layout::k_major; }
+// A_ALONG_K and B_ALONG_K of common.cl.
+bool is_along_k(Layout layout, bool stored_along_k) {
+  return layout == Layout::k_major || (layout == Layout::row_major && stored_along_k);
+}
+bool a_is_along_k(const Params& p) { return is_along_k(p.layout_a, !p.trans_a); }
+bool b_is_along_k(const Params& p) { return is_along_k(p.layout_b, p.trans_b); }
+std::uint32_t operand_bytes(const Params& p) { return bytes_of(element_a(p.precision)); }
 // True if local memory holds pairs of elements, which matrix units multiply: PAIRED of tile_loads.cl.
 bool has_pairs(const Params& p) { return p.map == Map::mma; }
 
@@ -78,7 +86,8 @@ bool is_narrow(const Params& p) { return p.ml == 32 || p.nl == 32; }
 bool is_warpgroup_tile(const Params& p) {
   const auto is_small = [](std::uint32_t side) { return side == 32 || side == 64; };
   const bool fits = is_narrow(p) ? is_small(p.ml) && is_small(p.nl) : p.ml % 64 == 0 && p.nl % 64 == 0 && p.nl <= 256;
-  return fits && (p.kl == 64 || p.kl == 128);
+  const std::uint32_t depth = p.kl * operand_bytes(p);
+  return fits && (depth == 128 || depth == 256);
 }
 
 // For each of `items` work-items, in whole blocks of 8.
@@ -100,7 +109,7 @@ bool takes_sm_90_memory(const Case& c) {
 const Constraint kFirst[] = {
     {"precision", every, "double precision needs cl_khr_fp64", "",
      [](const Case& c) { return c.p.precision != Precision::double_precision || c.device.fp64; }},
-    {"precision", every, "a mixed product takes direct, register_tile or local_tile", "",
+    {"precision", every, "a mixed product takes direct, register_tile, local_tile or warpgroup_tile", "",
      [](const Case& c) { return !is_mixed(c.p.precision) || multiplies_bytes(c.p.family); }},
     {"precision", local_tile, "a mixed product is not packed, exchanged or multiplied by pairs",
      "layout_a layout_b map exchange",
@@ -137,6 +146,8 @@ const Constraint kFirst[] = {
      [](const Case& c) { return c.p.ns == c.p.vector_width; }},
     {"family", local_tile, "no layout may be image", "layout_a layout_b",
      [](const Case& c) { return !has_image(c.p); }},
+    {"family", every & ~warpgroup_tile, "layout kmajor is warpgroup_tile's", "layout_a layout_b",
+     [](const Case& c) { return !has_k_major(c.p); }},
     {"family", local_tile, "buffers must be 1 or 2", "buffers", [](const Case& c) { return c.p.buffers <= 2; }},
     {"rounding", register_tile,
      "split_k must be 2 or more where C has 16 or 8 bits, else sums are rounded after each block of k", "split_k",
@@ -184,18 +195,23 @@ const Constraint kFirst[] = {
     {"warp", warp_tile, "buffers must be 2 to 6", "buffers",
      [](const Case& c) { return c.p.buffers >= 2 && c.p.buffers <= 6; }},
     {"warp", warp_tile, "operands must be read as stored or padded", "layout_a layout_b", reads_rows},
-    {"warpgroup", warpgroup_tile, "warpgroup_tile needs half or bfloat16, and NVIDIA's sm_90, no other", "",
-     [](const Case& c) { return has_16_bits(c.p.precision) && c.device.warpgroups; }},
+    {"warpgroup", warpgroup_tile, "warpgroup_tile needs half, bfloat16 or bytes, and NVIDIA's sm_90, no other", "",
+     [](const Case& c) { return operand_bytes(c.p) <= 2 && c.device.warpgroups; }},
     {"warpgroup", warpgroup_tile,
-     "ml and nl must be multiples of 64, nl at most 256, or each 32 or 64; kl must be 64 or 128", "ml nl kl",
+     "ml and nl must be multiples of 64, nl at most 256, or each 32 or 64; kl must be 128 or 256 bytes", "ml nl kl",
      [](const Case& c) { return is_warpgroup_tile(c.p); }},
     {"warpgroup", warpgroup_tile, "ms must be 2, ns nl / 4, ks 1 and vector_width 8", "ms ns nl ks vector_width",
      [](const Case& c) { return c.p.ms == 2 && 4 * c.p.ns == c.p.nl && c.p.vector_width == 8 && c.p.ks == 1; }},
     {"warpgroup", warpgroup_tile, "buffers must be 3 or more", "buffers",
      [](const Case& c) { return c.p.buffers >= 3; }},
-    {"warpgroup", warpgroup_tile, "tensor_copies need 64 to 256 rows, 64 columns or more, and a kl of 64", "ml nl kl",
-     [](const Case& c) { return !c.p.tensor_copies || (!is_narrow(c.p) && c.p.ml <= 256 && c.p.kl == 64); }},
-    {"warpgroup", warpgroup_tile, "operands must be read as stored or padded", "layout_a layout_b", reads_rows},
+    {"warpgroup", warpgroup_tile, "tensor_copies need 64 to 256 rows, 64 columns or more, and a kl of 128 bytes",
+     "ml nl kl",
+     [](const Case& c) {
+       return !c.p.tensor_copies || (!is_narrow(c.p) && c.p.ml <= 256 && c.p.kl * operand_bytes(c.p) == 128);
+     }},
+    {"warpgroup", warpgroup_tile, "operands must be read as stored or padded; bytes along k, as stored or kmajor",
+     "layout_a layout_b",
+     [](const Case& c) { return is_mixed(c.p.precision) ? a_is_along_k(c.p) && b_is_along_k(c.p) : reads_rows(c); }},
     {"image", stripe, "a layout of image needs a device with images", "layout_a layout_b",
      [](const Case& c) { return !has_image(c.p) || c.device.images; }},
     {"image", stripe, "ms of an A (ns of a B) in an image must be whole texels, of 4 elements, of 2 in double",
@@ -264,9 +280,12 @@ const Constraint kOfWorkGroup[] = {
        return {2 * c.p.ms * c.p.ns + fragments + warp_more_registers, registers(c.items)};
      }},
     // wgmma cannot spill its sums.
-    {"warpgroup", warpgroup_tile, "a work-item needs registers for nl / 2 sums and 32 more", "ml nl", nullptr,
+    {"warpgroup", warpgroup_tile, "a work-item needs registers for nl / 2 sums, twice for e4m3 and e5m2, and 32 more",
+     "ml nl", nullptr,
      [](const Case& c) {
-       return at_most(c.p.nl / 2 + warpgroup_more_registers, registers(2 * std::max(c.p.ml, 64U) + 128, all_registers));
+       const bool adds_blocks = is_mixed(c.p.precision) && !sums_integers(c.p.precision);
+       return at_most(c.p.nl / (adds_blocks ? 1 : 2) + warpgroup_more_registers,
+                      registers(2 * std::max(c.p.ml, 64U) + 128, all_registers));
      }},
     {"exchange", local_tile, "exchange needs a device of NVIDIA's", "",
      [](const Case& c) { return !c.p.exchange || c.device.ptx > 0; }},
@@ -399,11 +418,9 @@ std::uint64_t local_memory_bytes(const Params& p) {
   switch (p.family) {
     case Family::warpgroup_tile: {  // tiles of elements, later the sums in singles; two barriers of 8 bytes
       // Lines along k as they are, lines along rows or columns of C with room for 64 at least: warpgroup_copies.cl.
-      const bool a_along_k = p.layout_a == Layout::row_major && !p.trans_a;
-      const bool b_along_k = p.layout_b == Layout::row_major && p.trans_b;
       const std::uint64_t lines =
-          std::uint64_t{a_along_k ? p.ml : std::max(p.ml, 64U)} + (b_along_k ? p.nl : std::max(p.nl, 64U));
-      const std::uint64_t tiles = p.buffers * lines * p.kl * element_bytes(p.precision);
+          std::uint64_t{a_is_along_k(p) ? p.ml : std::max(p.ml, 64U)} + (b_is_along_k(p) ? p.nl : std::max(p.nl, 64U));
+      const std::uint64_t tiles = p.buffers * lines * p.kl * operand_bytes(p);
       return std::max(tiles, std::uint64_t{p.ml} * (p.nl + 4) * 4) + 16 * std::uint64_t{p.buffers};
     }
     case Family::warp_tile: {

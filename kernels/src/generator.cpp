@@ -20,19 +20,24 @@ constexpr std::uint32_t complex_vector_bytes = 64;
 constexpr std::uint32_t complex_gpu_items = 64;
 
 // The files of a program of this family, in their order; the family's own is the last.
-std::vector<std::string> files_of(Family family) {
+std::vector<std::string> files_of(const Params& params) {
+  const Family family = params.family;
+  const bool warpgroups = family == Family::warpgroup_tile, mixed = is_mixed(params.precision);
   std::vector<std::string> files = {"types.cl"};
   const auto add = [&](bool wanted, std::initializer_list<const char*> names) {
     if (wanted) files.insert(files.end(), names.begin(), names.end());
   };
-  add(multiplies_bytes(family), {"mixed.cl"});
+  // The other families that multiply bytes have one text for all precisions.
+  const bool bytes = multiplies_bytes(family) && (mixed || !warpgroups);
+  add(bytes, {"mixed.cl"});
+  add(mixed && warpgroups, {"aligned_stores.cl"});
   add(true, {"common.cl", "tile.cl", "pack.cl"});
-  add(multiplies_bytes(family), {"terms.cl"});
+  add(bytes, {"terms.cl"});
   add(family == Family::stripe, {"pack_image.cl"});
   add(true, {"reduce.cl"});
-  add(family == Family::warp_tile || family == Family::warpgroup_tile, {"async_copy.cl"});
-  add(family == Family::warpgroup_tile,
-      {"warpgroup_ring.cl", "warpgroup_turns.cl", "warpgroup_copies.cl", "tensor_copies.cl", "warpgroup_update.cl"});
+  add(family == Family::warp_tile || warpgroups, {"async_copy.cl"});
+  add(warpgroups, {"warpgroup_ring.cl", "warpgroup_turns.cl", "warpgroup_copies.cl", "tensor_copies.cl",
+                   "warpgroup_gather.cl", mixed ? "warpgroup_mixed.cl" : "warpgroup_update.cl"});
   add(family == Family::local_tile, {"tile_loads.cl", "exchange.cl"});
   add(shares_k(family) || family == Family::local_tile || family == Family::warp_tile, {"share_k.cl"});
   files.push_back(std::string(name(family)) + ".cl");
@@ -88,7 +93,7 @@ std::string build_options(const Params& params) {
 }
 
 Launch pack_launch(Role role, const char* kernel_name, Precision precision) {
-  const std::uint32_t pack_tile = element_bytes(precision) == 2 ? 64 : 32;
+  const std::uint32_t pack_tile = bytes_of(element_a(precision)) <= 2 ? 64 : 32;
   return {role, kernel_name, {pack_items, 1, 1}, pack_tile, pack_tile};
 }
 
@@ -98,7 +103,7 @@ Kernel generate(const Params& params) {
   Kernel kernel;
   kernel.name = name(params);
   kernel.source_name = std::string(name(params.family)) + ".cl";
-  kernel.source = joined(files_of(params.family));
+  kernel.source = joined(files_of(params));
   kernel.build_options = build_options(params);
   if (params.layout_a != Layout::row_major)
     kernel.launches.push_back(pack_launch(Role::pack_a, "clbake_pack_a", params.precision));

@@ -131,7 +131,7 @@ bool read_option(std::string_view text, Params& p) {
 }  // namespace
 
 const std::vector<Parameter>& parameters() {
-  static const Words layouts = {"row_major", "pad", "cbl", "rbl", "image"};
+  static const Words layouts = {"row_major", "pad", "cbl", "rbl", "image", "kmajor"};
   static const std::uint32_t tiles = local_tile | warp_tile | warpgroup_tile;
   static const std::vector<Parameter> all = [] {
     std::vector<Parameter> list = {

@@ -27,6 +27,7 @@ const Values kAllLayouts =
     values({Layout::row_major, Layout::padded, Layout::column_block, Layout::row_block, Layout::image});
 const Values kBufferLayouts = values({Layout::row_major, Layout::padded, Layout::column_block, Layout::row_block});
 const Values kRowLayouts = values({Layout::row_major, Layout::padded});
+const Values kWarpgroupLayouts = values({Layout::row_major, Layout::padded, Layout::k_major});
 const Values kBlocks = {4, 8, 12, 16, 24, 32, 48, 56, 60, 64, 96, 120, 128, 192, 256};  // of a GPU's work-group
 const Values kItems = {1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16};  // rows or columns of a work-item
 
@@ -114,10 +115,10 @@ const Space kSpaces[] = {
                                       {"nl", {32, 64, 128, 192, 256}},
                                       {"ms", {2}},
                                       {"ml", {32, 64, 128, 192, 256}},
-                                      {"kl", {64, 128}},
+                                      {"kl", {64, 128, 256}},
                                       {"ks", {1}},
-                                      {"layout_a", kRowLayouts},
-                                      {"layout_b", kRowLayouts},
+                                      {"layout_a", kWarpgroupLayouts},
+                                      {"layout_b", kWarpgroupLayouts},
                                       {"buffers", {3, 4, 5, 6, 8}},
                                       {"tensor_copies", kSwitch}}),
     space_of(Family::stripe, {{"ns", kItems},

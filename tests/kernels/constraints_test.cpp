@@ -93,6 +93,8 @@ BOOST_AUTO_TEST_CASE(ValidPointsHaveNoViolation) {
       {"sm_90", "warpgroup_tile-h-nn-320x64x64-2x16x1-v8-buffers3"},
       {"sm_90", "warpgroup_tile-h-nn-64x64x64-2x16x1-v8-buffers3-tensor"},
       {"sm_90", "warpgroup_tile-h-nn-32x32x64-2x8x1-v8-buffers3"},
+      {"sm_90", "warpgroup_tile-iiw-nt-128x256x128-2x64x1-v8-buffers4-tensor"},
+      {"sm_90", "warpgroup_tile-eeh-tn-128x128x128-2x32x1-v8-akmajor-bkmajor-buffers4-tensor"},
       {"sm_90", "warpgroup_tile-h-nn-64x32x128-2x8x1-v8-split0-buffers3"}};
   for (const auto& [device, name] : valid) check_admitted(point(name), device_named(device));
 }

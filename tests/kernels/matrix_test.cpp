@@ -111,6 +111,20 @@ BOOST_AUTO_TEST_CASE(WarpgroupTileIsRight) {
   check(point("warpgroup_tile-h-nt-32x64x128-2x16x1-v8-apad-bpad-buffers3"));
 }
 
+// Bytes: integers and floating point, each type of C, operands as stored and packed.
+BOOST_AUTO_TEST_CASE(WarpgroupTileOfBytesIsRight) {
+  for (const char* name :
+       {"iiw-nt-64x64x128-2x16x1-v8-buffers3", "uii-nt-128x192x128-2x48x1-v8-split2-buffers4",
+        "iuh-nt-64x128x128-2x32x1-v8-buffers4-tensor", "uus-nt-64x128x256-2x32x1-v8-split0-buffers3",
+        "iib-tn-64x128x128-2x32x1-v8-akmajor-bkmajor-split0-buffers4-tensor",
+        "iiu-nn-32x32x256-2x8x1-v8-bkmajor-buffers4", "iiw-tt-64x32x128-2x8x1-v8-akmajor-split2-buffers3",
+        "iis-nt-128x256x128-2x64x1-v8-akmajor-bkmajor-buffers4-tensor", "eeh-nt-64x64x128-2x16x1-v8-buffers3",
+        "efs-nt-128x128x128-2x32x1-v8-buffers4-tensor", "feb-tn-64x128x256-2x32x1-v8-akmajor-bkmajor-split2-buffers3",
+        "eee-nt-32x64x128-2x16x1-v8-split0-buffers4", "fff-nn-128x192x128-2x48x1-v8-bkmajor-buffers4-tensor"}) {
+    check(point(std::string("warpgroup_tile-") + name));
+  }
+}
+
 // On NVIDIA's devices from sm_80 on only.
 BOOST_AUTO_TEST_CASE(ThinTileIsRight) {
   for (const char* precision : {"h", "b"}) {

@@ -37,15 +37,17 @@ using Handle = std::unique_ptr<void, Destroy>;
 // and n, exchanged.
 class CudaPeer : public Peer {
  public:
-  bool has(Precision /*precision*/) const override { return true; }
+  bool has(Precision precision) const override { return !is_mixed(precision); }
 
   bool set(const Problem& problem) override {
     problem_ = problem;
     for (Handle* matrix : {&a_, &b_, &c_}) matrix->reset();  // before there are others
     const Extents e = extents(problem);
-    for (const auto& [matrix, count] : {std::pair(&a_, e.a), {&b_, e.b}, {&c_, e.c}}) {
-      *matrix = make("cudaMalloc: ", cuda_.free, cuda_.malloc, count * element_bytes(problem.precision));
-      fill(matrix->get(), count);
+    const Precision p = problem.precision;
+    for (const auto& [matrix, count, element] :
+         {std::tuple(&a_, e.a, element_a(p)), {&b_, e.b, element_b(p)}, {&c_, e.c, element_c(p)}}) {
+      *matrix = make("cudaMalloc: ", cuda_.free, cuda_.malloc, count * bytes_of(element));
+      fill(matrix->get(), element, count);
     }
     return true;
   }
@@ -80,27 +82,40 @@ class CudaPeer : public Peer {
   }
 
   // Gives C the numbers again that it had before the first product.
-  void refill_c() { fill(c_.get(), extents(problem_).c); }
+  void refill_c() { fill(c_.get(), element_c(problem_.precision), extents(problem_).c); }
 
   // The problem in the numbers of library_types.h and cublas_api.h: the types of the matrices, of alpha and beta, and
   // of the sums (cublasComputeType_t), which are in single precision for 16 bits, as clbake's.
-  int type() const {
-    switch (problem_.precision) {
-      case Precision::half_precision: return 2;    // CUDA_R_16F
-      case Precision::bfloat16: return 14;         // CUDA_R_16BF
-      case Precision::single_precision: return 0;  // CUDA_R_32F
-      case Precision::double_precision: return 1;  // CUDA_R_64F
-      case Precision::complex_single: return 4;    // CUDA_C_32F
-      case Precision::complex_double: return 5;    // CUDA_C_64F
+  static int type(Element element) {
+    switch (element) {
+      case Element::half: return 2;            // CUDA_R_16F
+      case Element::bfloat16: return 14;       // CUDA_R_16BF
+      case Element::single: return 0;          // CUDA_R_32F
+      case Element::real_double: return 1;     // CUDA_R_64F
+      case Element::complex_single: return 4;  // CUDA_C_32F
+      case Element::complex_double: return 5;  // CUDA_C_64F
+      case Element::int8: return 3;            // CUDA_R_8I
+      case Element::uint8: return 8;           // CUDA_R_8U
+      case Element::int32: return 10;          // CUDA_R_32I
+      case Element::e4m3: return 28;           // CUDA_R_8F_E4M3
+      case Element::e5m2: return 29;           // CUDA_R_8F_E5M2
     }
     return -1;
   }
-  int scalar_type() const { return has_16_bits(problem_.precision) ? 0 : type(); }
-  int sum_type() const { return in_double() ? 70 : 68; }
+  int type() const { return type(element_a(problem_.precision)); }
+  int scalar_type() const {
+    const Element c = element_c(problem_.precision);
+    return bytes_of(c) <= 2 ? 0 : type(c);
+  }
+  int sum_type() const { return sums_integers(problem_.precision) ? 72 : in_double() ? 70 : 68; }
   int first_operation() const { return operation(problem_.trans_b, problem_.conj_b); }
   int second_operation() const { return operation(problem_.trans_a, problem_.conj_a); }
   // 1 and 0 as scalar_type().
-  const void* one() const { return in_double() ? static_cast<const void*>(double_one_) : single_one_; }
+  const void* one() const {
+    return in_double()                             ? static_cast<const void*>(double_one_)
+           : scalar_type() == type(Element::int32) ? integer_one_
+                                                   : static_cast<const void*>(single_one_);
+  }
   const void* zero() const { return zero_; }
 
   const CudaRuntime cuda_{};
@@ -111,11 +126,12 @@ class CudaPeer : public Peer {
   static int operation(bool transposed, bool conjugated) { return !transposed ? 0 : conjugated ? 2 : 1; }
   bool in_double() const { return real_precision(problem_.precision) == Precision::double_precision; }
 
-  void fill(void* matrix, std::size_t count) const {
-    const std::vector<unsigned char> bytes = random_matrix(problem_.precision, count);
+  void fill(void* matrix, Element element, std::size_t count) const {
+    const std::vector<unsigned char> bytes = random_matrix(element, count);
     need_success("cudaMemcpy: ", cuda_.memcpy(matrix, bytes.data(), bytes.size(), kToDevice));
   }
 
+  alignas(16) const std::int32_t integer_one_[2] = {1, 0};
   alignas(16) const float single_one_[2] = {1, 0};
   alignas(16) const double double_one_[2] = {1, 0};
   alignas(16) const double zero_[2] = {0, 0};
@@ -159,6 +175,7 @@ class Cublas : public CudaPeer {
 // cublasLtMatmulPreferenceAttributes_t.
 constexpr int kFirstOperation = 3;     // CUBLASLT_MATMUL_DESC_TRANSA
 constexpr int kSecondOperation = 4;    // CUBLASLT_MATMUL_DESC_TRANSB
+constexpr int kFastSums = 25;          // CUBLASLT_MATMUL_DESC_FAST_ACCUM
 constexpr int kBatchCount = 5;         // CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT
 constexpr int kBatchStride = 6;        // CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET
 constexpr int kMaxWorkspaceBytes = 1;  // CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES
@@ -181,7 +198,10 @@ using SetAttribute = int (*)(void*, int, const void*, std::size_t);
 
 class Cublaslt : public CudaPeer {
  public:
-  const char* name() const override { return "cublaslt"; }
+  explicit Cublaslt(bool fast) : fast_(fast) {}
+
+  const char* name() const override { return fast_ ? "cublaslt-fast" : "cublaslt"; }
+  bool has(Precision /*precision*/) const override { return true; }
 
   void attach(const builder::Session* /*session*/) override {
     handle_ = make("no device, ", destroy_, create_);
@@ -198,7 +218,7 @@ class Cublaslt : public CudaPeer {
     int count = 0;
     const int status = propose_(handle_.get(), product_.get(), first_.get(), second_.get(), result_.get(),
                                 result_.get(), preference_.get(), kAlgorithms, proposed.data(), &count);
-    if (status != kNotSupported) need_success("", status);
+    if (status != kNotSupported && !is_mixed(problem.precision)) need_success("", status);  // others are invalid
     proposed.resize(static_cast<std::size_t>(count));
     const auto unsupported = [this](const Algorithm& algorithm) { return !is_supported(algorithm); };
     proposed.erase(std::remove_if(proposed.begin(), proposed.end(), unsupported), proposed.end());
@@ -224,14 +244,16 @@ class Cublaslt : public CudaPeer {
     product_ = make("", destroy_product_, create_product_, sum_type(), scalar_type());
     set_attribute(set_product_, product_, kFirstOperation, first_operation());
     set_attribute(set_product_, product_, kSecondOperation, second_operation());
-    first_ = layout_of(operand_b(problem_));
-    second_ = layout_of(operand_a(problem_));
-    result_ = layout_of(operand_c(problem_));
+    if (fast_) set_attribute(set_product_, product_, kFastSums, std::int8_t{1});
+    const Precision p = problem_.precision;
+    first_ = layout_of(operand_b(problem_), element_b(p));
+    second_ = layout_of(operand_a(problem_), element_a(p));
+    result_ = layout_of(operand_c(problem_), element_c(p));
   }
 
   // Column-major: its columns are our rows.
-  Handle layout_of(const Operand& operand) const {
-    Handle layout = make("", destroy_layout_, create_layout_, type(), std::uint64_t{operand.cols},
+  Handle layout_of(const Operand& operand, Element element) const {
+    Handle layout = make("", destroy_layout_, create_layout_, type(element), std::uint64_t{operand.cols},
                          std::uint64_t{operand.rows}, static_cast<std::int64_t>(operand.ld));
     set_attribute(set_layout_, layout, kBatchCount, static_cast<int>(operand.batch));
     set_attribute(set_layout_, layout, kBatchStride, static_cast<std::int64_t>(operand.stride));
@@ -281,6 +303,7 @@ class Cublaslt : public CudaPeer {
   int (*const multiply_)(void*, void*, const void*, const void*, void*, const void*, void*, const void*, const void*,
                          void*, void*, void*, const void*, void*, std::size_t, void*) = library_["cublasLtMatmul"];
 
+  const bool fast_;
   Algorithm chosen_{};
   Handle handle_, workspace_, preference_, product_, first_, second_, result_;
 };
@@ -289,6 +312,7 @@ class Cublaslt : public CudaPeer {
 
 std::unique_ptr<Peer> make_cublas() { return std::make_unique<Cublas>(); }
 
-std::unique_ptr<Peer> make_cublaslt() { return std::make_unique<Cublaslt>(); }
+std::unique_ptr<Peer> make_cublaslt() { return std::make_unique<Cublaslt>(false); }
+std::unique_ptr<Peer> make_cublaslt_fast() { return std::make_unique<Cublaslt>(true); }
 
 }  // namespace clbake::tool

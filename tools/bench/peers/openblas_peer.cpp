@@ -44,9 +44,9 @@ class OpenBlas : public Peer {
   bool set(const Problem& problem) override {
     problem_ = problem;
     const Extents e = extents(problem);
-    a_ = random_matrix(problem.precision, e.a);
-    b_ = random_matrix(problem.precision, e.b);
-    c_ = random_matrix(problem.precision, e.c);
+    a_ = random_matrix(element_a(problem.precision), e.a);
+    b_ = random_matrix(element_a(problem.precision), e.b);
+    c_ = random_matrix(element_a(problem.precision), e.c);
     return true;
   }
 

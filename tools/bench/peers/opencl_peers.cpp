@@ -65,7 +65,7 @@ class OpenClPeer : public Peer {
 
   // A buffer of the problem's precision.
   cl::Buffer random_buffer(std::size_t count) const {
-    std::vector<unsigned char> bytes = random_matrix(problem_.precision, count);
+    std::vector<unsigned char> bytes = random_matrix(element_a(problem_.precision), count);
     cl_int error = CL_SUCCESS;
     const cl::Buffer buffer(context(), CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes.size(), bytes.data(), &error);
     need_success("clCreateBuffer", error);

@@ -2,6 +2,7 @@
 
 #include "cli/cli.hpp"
 
+#include <clbake/builder/elements.hpp>
 #include <clbake/builder/gemm_run.hpp>
 #include <clbake/builder/reference.hpp>
 
@@ -29,6 +30,20 @@ std::vector<float> random_floats(std::size_t count) {
   return floats;
 }
 
+// A run of numbers of the other types, repeated.
+std::vector<unsigned char> random_small(Element element, std::size_t count) {
+  constexpr std::size_t run = 65537;
+  const std::vector<float> numbers = random_floats(run);
+  const bool is_integer = element == Element::int8 || element == Element::uint8 || element == Element::int32;
+  const std::size_t bytes = bytes_of(element);
+  std::vector<unsigned char> matrix(count * bytes);
+  for (std::size_t i = 0; i < std::min(count, run); ++i) {
+    builder::encode(element, is_integer ? 100 * numbers[i] : numbers[i], matrix.data() + i * bytes);
+  }
+  for (std::size_t i = run; i < count; ++i) std::copy_n(&matrix[(i - run) * bytes], bytes, &matrix[i * bytes]);
+  return matrix;
+}
+
 }  // namespace
 
 std::unique_ptr<Peer> make_peer(const std::string& name) {
@@ -36,23 +51,29 @@ std::unique_ptr<Peer> make_peer(const std::string& name) {
       {"openblas", make_openblas},
       {"clblast", [] { return make_clblast({}); }},
       {"cublas", make_cublas},
-      {"cublaslt", make_cublaslt}};
+      {"cublaslt", make_cublaslt},
+      {"cublaslt-fast", make_cublaslt_fast}};
   for (const auto& [known, make] : kPeers) {
     if (name == known) return make();
   }
-  throw UsageError("--peer: '" + name + "' is none of openblas, clblast, cublas and cublaslt");
+  throw UsageError("--peer: '" + name + "' is none of openblas, clblast, cublas, cublaslt and cublaslt-fast");
 }
 
-std::vector<unsigned char> random_matrix(Precision precision, std::size_t count) {
-  switch (precision) {
-    case Precision::half_precision: return random_bytes<builder::Half>(count);
-    case Precision::bfloat16: return random_bytes<builder::Bfloat16>(count);
-    case Precision::single_precision: return random_bytes<float>(count);
-    case Precision::double_precision: return random_bytes<double>(count);
-    case Precision::complex_single: return random_bytes<float>(2 * count);
-    case Precision::complex_double: return random_bytes<double>(2 * count);
+std::vector<unsigned char> random_matrix(Element element, std::size_t count) {
+  switch (element) {
+    case Element::half: return random_bytes<builder::Half>(count);
+    case Element::bfloat16: return random_bytes<builder::Bfloat16>(count);
+    case Element::single: return random_bytes<float>(count);
+    case Element::real_double: return random_bytes<double>(count);
+    case Element::complex_single: return random_bytes<float>(2 * count);
+    case Element::complex_double: return random_bytes<double>(2 * count);
+    case Element::int8:
+    case Element::uint8:
+    case Element::int32:
+    case Element::e4m3:
+    case Element::e5m2: break;
   }
-  return {};
+  return random_small(element, count);
 }
 
 void check_single(Peer& peer, const Problem& problem) {

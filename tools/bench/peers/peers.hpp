@@ -16,8 +16,8 @@ class Peer {
   virtual ~Peer() = default;
   virtual const char* name() const = 0;
   virtual bool uses_opencl() const { return false; }
-  // 16 bits are in the libraries on CUDA alone.
-  virtual bool has(Precision precision) const { return !has_16_bits(precision); }
+  // 16 bits are in the libraries on CUDA alone, mixed products in cuBLASLt.
+  virtual bool has(Precision precision) const { return !has_16_bits(precision) && !is_mixed(precision); }
   // Opens its device. Call it once, before anything below. `session`: the queue it is to use, retained; null for a
   // peer that does not use OpenCL.
   virtual void attach(const builder::Session* session) = 0;
@@ -31,8 +31,8 @@ class Peer {
 };
 
 // Opens the library of "openblas" (cblas on all cores, its AVX-512 core where the CPU has that), "clblast" (on a
-// queue), "cublas" or "cublaslt" (on CUDA's first device). Throws UsageError for another name, and like the functions
-// below.
+// queue), "cublas", "cublaslt" or "cublaslt-fast" (on CUDA's first device). Throws UsageError for another name, and
+// like the functions below.
 std::unique_ptr<Peer> make_peer(const std::string& name);
 
 // Throw Failure when the library is not installed.
@@ -41,13 +41,16 @@ std::unique_ptr<Peer> make_openblas();
 std::unique_ptr<Peer> make_clblast(const std::vector<std::string>& tuned_files);
 std::unique_ptr<Peer> make_cublas();
 std::unique_ptr<Peer> make_cublaslt();
+// Sums of e4m3 and e5m2 stay in the matrix units, which keep about 14 bits of them.
+std::unique_ptr<Peer> make_cublaslt_fast();
 
 // A product by the library, then a kernel that applies the problem's bias and activation; single precision. `library`
 // must outlive it.
 std::unique_ptr<Peer> make_separate(const Library& library);
 
-// The bytes of a peer's matrix: the same ones for the same count, numbers in [-1, 1), complex ones in both parts.
-std::vector<unsigned char> random_matrix(Precision precision, std::size_t count);
+// The bytes of a peer's matrix: the same ones for the same count, numbers in [-1, 1), complex ones in both parts, and
+// integers from -100 to 100.
+std::vector<unsigned char> random_matrix(Element element, std::size_t count);
 
 // Runs one product in single precision and compares it with the reference, with its bias for each column and
 // activation, if any; of a large one only the last row and some others, as far apart as kPatientCheck asks. Throws

@@ -21,7 +21,7 @@ enum class Family {
   local_tile,      // GPUs: tiles of A and B in local memory, two-dimensional register blocking
   thin_tile,       // NVIDIA's devices, 16 bits, few rows or columns: matrix units that read straight from global memory
   warp_tile,       // NVIDIA's devices, doubles: matrix units, tiles that asynchronous copies fill early
-  warpgroup_tile,  // NVIDIA's sm_90, 16 bits: matrix units that read local memory, work-items that only load
+  warpgroup_tile,  // NVIDIA's sm_90, 16 or 8 bits: matrix units that read local memory, work-items that only load
   stripe,          // the paper's: each operand through local memory or not, from a buffer or an image
 };
 constexpr Family all_families[] = {Family::direct,    Family::register_tile,  Family::local_tile, Family::thin_tile,
@@ -34,7 +34,8 @@ constexpr bool cuts_tail(Family family) {
 
 // True for the families that have mixed products (kernels/mixed.cl).
 constexpr bool multiplies_bytes(Family family) {
-  return family == Family::direct || family == Family::register_tile || family == Family::local_tile;
+  return family == Family::direct || family == Family::register_tile || family == Family::local_tile ||
+         family == Family::warpgroup_tile;
 }
 
 // True where kl is the number of work-items (thin_tile: warps) that share elements of C, each with its part of k.
@@ -49,7 +50,7 @@ constexpr const char* name(DeviceType type) { return type == DeviceType::cpu ? "
 
 // The form in which a kernel reads an operand: as the caller stored it, or packed and zero-padded by another kernel
 // before. kernels/pack.cl has the pictures. The values are those of the macros in kernels/common.cl.
-enum class Layout : std::uint32_t { row_major, padded, column_block, row_block, image };
+enum class Layout : std::uint32_t { row_major, padded, column_block, row_block, image, k_major };
 
 // Which elements of a work-group's tile of C a work-item computes, in pieces of `vector_width` columns. The pictures
 // are in kernels/local_tile.cl and warp_tile.cl. The values are those of their macros.
