@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 #include <sstream>
+#include <tuple>
 
 namespace clbake::builder::profile {
 using namespace process;
@@ -162,6 +163,17 @@ std::string times_row(const Shape& shape, const std::vector<double>& us) {
   return text + '\n';
 }
 
+namespace {
+
+// The same device, or another name of one architecture, as the H100 and the H200, whose kernels take the same times.
+bool is_alike(const Target& a, const Target& b) {
+  if (a == b) return true;
+  return !a.architecture.empty() && std::tie(a.platform_name, a.vendor, a.architecture, a.driver_version) ==
+                                        std::tie(b.platform_name, b.vendor, b.architecture, b.driver_version);
+}
+
+}  // namespace
+
 Result<Tuning> read_times(const std::vector<std::string>& paths) {
   Tuning tuning;
   Reader reader(tuning);
@@ -174,7 +186,7 @@ Result<Tuning> read_times(const std::vector<std::string>& paths) {
       tuning.target = reader.file().target;
       tuning.compute_units = reader.file().compute_units;
     }
-    if (reader.file().target == tuning.target && reader.file().compute_units == tuning.compute_units) continue;
+    if (is_alike(reader.file().target, tuning.target) && reader.file().compute_units == tuning.compute_units) continue;
     return {Code::invalid_argument,
             input_name(path) + ": timed on another device or driver than " + input_name(paths.front())};
   }

@@ -133,7 +133,8 @@ double tolerance(Precision precision, std::size_t k) {
   if (is_complex(precision)) return 1.5 * tolerance(real_precision(precision), 2 * k + 4);
   const double depth = sums_integers(precision) ? 5 : static_cast<double>(k);  // whole sums are exact, scales are not
   const double arithmetic = unit_roundoff(precision) * std::min(depth + 3, 4 * std::sqrt(depth) + 16);
-  return arithmetic + rounding_of_result(precision);
+  const bool of_14_bits = is_mixed(precision) && !sums_integers(precision);
+  return arithmetic + rounding_of_result(precision) + (of_14_bits ? 0x1p-12 : 0);
 }
 
 double tolerance(const Problem& problem) {

@@ -160,7 +160,7 @@ std::vector<KernelArgument> arguments_of(const LaunchPlan& plan, Role role) {
   if (updates_c) add(arguments, {{Value::bias}, {Value::d}});
   add(arguments, {{Value::numbers}});
   if (updates_c) add(arguments, {{Value::scalars}});
-  if (!is_mixed(v.precision)) return arguments;
+  if (!is_mixed(v.precision) || role == Role::pack_a || role == Role::pack_b) return arguments;
   if (updates_c) {
     add(arguments, {{Value::row_scales}, {Value::column_scales}, {Value::row_terms}, {Value::column_terms}});
   }

@@ -1,7 +1,12 @@
 // Parts of a profile, kind by kind.
 #include "profile/kind_choice.hpp"
+#include "profile/relatives.hpp"
+
+#include <clbake/builder/tuning_file.hpp>
 
 #include <boost/test/unit_test.hpp>
+
+#include <algorithm>
 
 namespace clbake::builder::test {
 using namespace profile;
@@ -68,6 +73,41 @@ BOOST_AUTO_TEST_CASE(WhatIsNotWantedGoes) {
   BOOST_TEST(profile.exceptions.empty());
   BOOST_TEST(profile.models.size() == 1U);
   BOOST_TEST(profile.defaults.size() == 1U);
+}
+
+// The class nvidia has models of int8-int8-int32 in all transposes, e4m3-e4m3-half in nt.
+BOOST_AUTO_TEST_CASE(ProductsOfBytesTakeTheModelsOfARelative) {
+  const auto& shipped = shipped_profiles();
+  const auto nvidia = std::find_if(shipped.begin(), shipped.end(), [](const auto& p) { return p.file == "nvidia"; });
+  BOOST_REQUIRE((nvidia != shipped.end()));
+  const Precision integers = mixed(Element::uint8, Element::int8, Element::half);
+  const Precision reals = mixed(Element::e5m2, Element::e4m3, Element::bfloat16);
+  const Tuning tuning = with_relatives(nvidia->tuning, {Precision::single_precision, integers, reals});
+  const auto names = [&](const GemmKind& kind, const std::string& letters) {
+    std::set<std::string> all;
+    for (const cache::CostModel& model : tuning.models) {
+      if (!(model.kind() == kind)) continue;
+      std::string name = tuning.variants[model.variant];
+      all.insert(name.replace(name.find('-') + 1, 3, letters));
+    }
+    return all;
+  };
+  const auto of = [](Precision precision, int transposes) {
+    return GemmKind{precision, (transposes & 2) != 0, (transposes & 1) != 0};
+  };
+  const Precision timed = mixed(Element::int8, Element::int8, Element::int32);
+  for (const int transposes : {0, 1, 2, 3}) {
+    BOOST_TEST(!names(of(timed, transposes), "iiw").empty());
+    BOOST_TEST((names(of(integers, transposes), "iiw") == names(of(timed, transposes), "iiw")));
+    const bool of_own = transposes == 1;
+    const Precision other = of_own ? mixed(Element::e4m3, Element::e4m3, Element::half) : timed;
+    BOOST_TEST((names(of(reals, transposes), "iiw") == names(of(other, transposes), "iiw")));
+  }
+  const auto singles = [](const Tuning& t) {
+    return std::count_if(t.models.begin(), t.models.end(),
+                         [](const auto& model) { return model.precision == Precision::single_precision; });
+  };
+  BOOST_TEST(singles(tuning) == singles(nvidia->tuning));
 }
 
 }  // namespace clbake::builder::test

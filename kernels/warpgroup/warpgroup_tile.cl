@@ -164,16 +164,24 @@ static ALWAYS_INLINE void multiply_pair(real* sum, Ring* ring, const Descriptors
 
 // Adds up the products of all blocks of k of a tile.
 #if MIXED && !SUMS_INTEGERS
-// The matrix units keep about 14 bits of such a sum, so those of the blocks are added up in float.
+// The matrix units keep about 14 bits of such a sum, so those of two blocks are added up in float.
 static ALWAYS_INLINE void multiply_tile(real sum[SUMS], Ring* ring, const int blocks, const Descriptors first,
                                         const bool shown, const uint item) {
-  real of_block[SUMS] = {0};
-  for (int block = 0; block < blocks; ++block) {
-    multiply_pair(of_block, ring, first, shown, true);
-    FINISH_MULTIPLYING("0");
-    if (item % 32 == 0) arrive(ring->empty + 8 * ring->buffer);
-    UNROLLED(i, SUMS) sum[i] += of_block[i];
+  real of_blocks[SUMS] = {0};
+  for (int block = 0; block < blocks; block += 2) {
+    int previous = ring->buffer;
+    multiply_pair(of_blocks, ring, first, shown, true);
     advance(ring);
+    if (block + 1 < blocks) {
+      multiply_pair(of_blocks, ring, first, shown, false);
+      FINISH_MULTIPLYING("1");
+      if (item % 32 == 0) arrive(ring->empty + 8 * previous);
+      previous = ring->buffer;
+      advance(ring);
+    }
+    FINISH_MULTIPLYING("0");
+    if (item % 32 == 0) arrive(ring->empty + 8 * previous);
+    UNROLLED(i, SUMS) sum[i] += of_blocks[i];
   }
 }
 #else
