@@ -35,6 +35,8 @@
 #include <stdint.h>
 #include <string.h>
 
+struct _cl_command_buffer_khr; /* of cl_khr_command_buffer */
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -210,8 +212,8 @@ typedef enum clbake_element {
   CLBAKE_E5M2 = 11
 } clbake_element;
 /* The precision of a mixed product, by the types of A, B and C: A and B of CLBAKE_INT8 and CLBAKE_UINT8, or of
- * CLBAKE_E4M3 and CLBAKE_E5M2; C half, bfloat16 or single, or in the first case also an integer, in the second also of 8
- * bits. */
+ * CLBAKE_E4M3 and CLBAKE_E5M2; C half, bfloat16 or single, or in the first case also an integer, in the second also of
+ * 8 bits. */
 #define CLBAKE_MIXED(a, b, c) ((int)(a) | (int)(b) << 8 | (int)(c) << 16)
 typedef enum clbake_layout { CLBAKE_ROW_MAJOR = 0, CLBAKE_COLUMN_MAJOR = 1 } clbake_layout;
 
@@ -279,8 +281,7 @@ typedef struct clbake_scalars {
 } clbake_scalars;
 
 /* Sets a problem of one row-major product: rows without gaps, nothing transposed, no bias, activation or D. */
-static inline void clbake_problem_init(clbake_problem* problem, int precision, size_t m, size_t n,
-                                       size_t k) {
+static inline void clbake_problem_init(clbake_problem* problem, int precision, size_t m, size_t n, size_t k) {
   memset(problem, 0, sizeof *problem);
   problem->struct_size = sizeof *problem;
   problem->precision = precision;
@@ -467,6 +468,15 @@ CLBAKE_API clbake_code clbake_gemm_enqueue_scaled(clbake_gemm* gemm, cl_command_
                                                   size_t a_offset, cl_mem b, size_t b_offset, cl_mem c, size_t c_offset,
                                                   const clbake_epilogue_buffers* more, cl_uint wait_count,
                                                   const cl_event* wait_list, cl_event* event, clbake_error* error);
+
+/* Records the product into a command buffer of cl_khr_command_buffer that the caller creates, finalizes and enqueues.
+ * It runs after the sync points of `wait`; `point` (may be NULL) is where it is done. The handle and the buffers must
+ * outlive the command buffer; with a workspace, the handle's other calls must not run at the same time. Fails as
+ * clbake_gemm_enqueue, and with CLBAKE_OPENCL where the platform lacks the extension. */
+CLBAKE_API clbake_code clbake_gemm_record(clbake_gemm* gemm, struct _cl_command_buffer_khr* commands, double alpha,
+                                          cl_mem a, size_t a_offset, cl_mem b, size_t b_offset, double beta, cl_mem c,
+                                          size_t c_offset, const clbake_epilogue_buffers* more, cl_uint wait_count,
+                                          const cl_uint* wait, cl_uint* point, clbake_error* error);
 
 /* ---- The application's own programs: any number of threads at once. They may outlive their library. ---- */
 

@@ -26,6 +26,8 @@
 #include <utility>
 #include <vector>
 
+struct _cl_command_buffer_khr;  // of cl_khr_command_buffer; CL/cl_ext.h has it from late 2021 on
+
 namespace clbake {
 
 using cache::Bundle;  // opened from a file or from memory: clbake/cache/reader.hpp
@@ -266,6 +268,16 @@ class Gemm {
   CLBAKE_API Status enqueue(cl_command_queue queue, const std::vector<Scalars>& each, Matrix a, Matrix b, Matrix c,
                             const EpilogueBuffers& more = {}, cl_uint wait_count = 0,
                             const cl_event* wait_list = nullptr, cl_event* event = nullptr);
+
+  // Records the product into a command buffer (cl_khr_command_buffer) of one queue of the library's context and device,
+  // which the caller creates, finalizes and enqueues. It runs after the sync points of `wait`; `point` (may be null) is
+  // where it is done. Scalars, operands and the rest are those of this call, however often the commands run. The Gemm
+  // and the buffers must outlive the command buffer. Where workspace_bytes() is not 0, the Gemm's other calls, recorded
+  // or not, must not run at the same time. Fails as enqueue, with opencl where the platform lacks the extension, and
+  // with invalid_argument for a product without a launch (m, n or batch 0); what was recorded before a failure stays.
+  CLBAKE_API Status record(_cl_command_buffer_khr* commands, std::complex<double> alpha, Matrix a, Matrix b,
+                           std::complex<double> beta, Matrix c, const EpilogueBuffers& more = {},
+                           const std::vector<cl_uint>& wait = {}, cl_uint* point = nullptr);
 
   CLBAKE_API const Explanation& explanation() const;
 

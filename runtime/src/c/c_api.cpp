@@ -437,6 +437,18 @@ clbake_code clbake_gemm_enqueue_scaled(clbake_gemm* gemm, cl_command_queue queue
   });
 }
 
+clbake_code clbake_gemm_record(clbake_gemm* gemm, _cl_command_buffer_khr* commands, double alpha, cl_mem a,
+                               std::size_t a_offset, cl_mem b, std::size_t b_offset, double beta, cl_mem c,
+                               std::size_t c_offset, const clbake_epilogue_buffers* more, cl_uint wait_count,
+                               const cl_uint* wait, cl_uint* point, clbake_error* error) {
+  return run(error, [&]() -> clbake::Status {
+    if (wait_count > 0 && !wait)
+      return {clbake::Argument::wait_list, "wait_list: null, of " + std::to_string(wait_count)};
+    return gemm_of(gemm).record(commands, alpha, {a, a_offset}, {b, b_offset}, beta, {c, c_offset}, buffers_of(more),
+                                std::vector<cl_uint>(wait, wait + wait_count), point);
+  });
+}
+
 clbake_code clbake_library_program(clbake_library* library, const char* name, clbake_program** program,
                                    clbake_error* error) {
   return run(error, [&] {

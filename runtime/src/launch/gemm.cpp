@@ -63,4 +63,13 @@ Status Gemm::enqueue(cl_command_queue queue, const std::vector<Scalars>& each, M
   });
 }
 
+Status Gemm::record(_cl_command_buffer_khr* commands, std::complex<double> alpha, Matrix a, Matrix b,
+                    std::complex<double> beta, Matrix c, const EpilogueBuffers& more, const std::vector<cl_uint>& wait,
+                    cl_uint* point) {
+  if (!prepared_) return moved_from();
+  const Scalars scalars{alpha, beta};
+  return exceptions_to_status(
+      [&] { return prepared_->record(commands, ScalarList(scalars), a, b, c, more, wait, point); });
+}
+
 }  // namespace clbake

@@ -9,6 +9,20 @@
 namespace clbake {
 namespace {
 
+constexpr const char* kNoWorkspace = "no workspace: call use_workspace first";
+
+// clCommandNDRangeKernelKHR, null where the platform has none. Its types are in headers of late 2021 and after.
+using CommandKernel = cl_int(CL_API_CALL*)(_cl_command_buffer_khr*, cl_command_queue, const void* properties, cl_kernel,
+                                           cl_uint dimensions, const std::size_t* offset, const std::size_t* global,
+                                           const std::size_t* local, cl_uint wait_count, const cl_uint* wait,
+                                           cl_uint* point, void* handle);
+CommandKernel command_kernel_of(const cl::Device& device) {
+  cl_platform_id platform = nullptr;
+  if (cl::info(device, CL_DEVICE_PLATFORM, platform) != CL_SUCCESS) return nullptr;
+  void* function = clGetExtensionFunctionAddressForPlatform(platform, "clCommandNDRangeKernelKHR");
+  return reinterpret_cast<CommandKernel>(function);
+}
+
 bool is_whole(double x) { return x == std::floor(x) && x >= -0x1p31 && x < 0x1p31; }
 
 bool equal(const Scalars& x, const Scalars& y) { return x.alpha == y.alpha && x.beta == y.beta; }
@@ -80,22 +94,25 @@ Result<std::unique_ptr<PreparedGemm>> PreparedGemm::clone() const {
   return create(parts);
 }
 
+Status PreparedGemm::create_kernel(std::size_t number, cl::Kernel& kernel) const {
+  const PlannedKernel& planned = plan_.kernels[number];
+  const Program& from = number < program().variant.launches.size() ? program() : *parts_->found.complex;
+  const auto& launches = from.variant.launches;
+  const auto launch = std::find_if(launches.begin(), launches.end(), [&](const cache::Launch& l) {
+    return l.kernel_name == planned.name && std::equal(l.local, l.local + 3, planned.local.begin());
+  });
+  if (launch == launches.end()) {
+    return {Code::malformed, joined({"program ", from.variant.name, " lacks kernel ", planned.name})};
+  }
+  cl_int error = CL_SUCCESS;
+  kernel = cl::Kernel(clCreateKernel(from.program(), launch->kernel_name.c_str(), &error));
+  return opencl_status("clCreateKernel", error_of(kernel, error));
+}
+
 Status PreparedGemm::create_kernels() {
   kernels_.resize(plan_.kernels.size());
   for (std::size_t i = 0; i < kernels_.size(); ++i) {
-    const PlannedKernel& planned = plan_.kernels[i];
-    const Program& from = i < program().variant.launches.size() ? program() : *parts_->found.complex;
-    const auto& launches = from.variant.launches;
-    const auto launch = std::find_if(launches.begin(), launches.end(), [&](const cache::Launch& l) {
-      return l.kernel_name == planned.name && std::equal(l.local, l.local + 3, planned.local.begin());
-    });
-    if (launch == launches.end()) {
-      return {Code::malformed, joined({"program ", from.variant.name, " lacks kernel ", planned.name})};
-    }
-    cl_int error = CL_SUCCESS;
-    cl::Kernel& kernel = kernels_[i].object;
-    kernel = cl::Kernel(clCreateKernel(from.program(), launch->kernel_name.c_str(), &error));
-    if (Status made = opencl_status("clCreateKernel", error_of(kernel, error)); !made) return made;
+    if (Status made = create_kernel(i, kernels_[i].object); !made) return made;
   }
   return {};
 }
@@ -187,11 +204,23 @@ Status PreparedGemm::check_scalars(const ScalarList& scalars, Call& call) const 
   return {};
 }
 
+// As the caller gave it, but for a column-major problem's exchange.
+Call PreparedGemm::call_of(Matrix a, Matrix b, Matrix c, const EpilogueBuffers& more) const {
+  Call call;
+  call.a = a;
+  call.b = b;
+  call.c = c;
+  call.more = more;
+  if (parts_->layout == Layout::column_major) {
+    std::swap(call.a, call.b);
+    std::swap(call.more.row_scales, call.more.column_scales);
+  }
+  return call;
+}
+
 Status PreparedGemm::check_call(cl_command_queue queue, const Call& call, const Events& events) {
   Status status = check_queue(queue, parts_->context, parts_->device);
-  if (status && !has_workspace()) {
-    status = {Argument::workspace, "no workspace: call use_workspace first"};
-  }
+  if (status && !has_workspace()) status = {Argument::workspace, kNoWorkspace};
   if (status) status = check_wait_list(events.wait_count, events.wait_list);
   return status ? checks_.check(parts_->context, call) : status;
 }
@@ -286,13 +315,7 @@ Status PreparedGemm::walk(cl_command_queue queue, const std::vector<Step>& steps
 Status PreparedGemm::enqueue(cl_command_queue queue, const ScalarList& scalars, Matrix a, Matrix b, Matrix c,
                              const EpilogueBuffers& more, Events events) {
   if (events.wait_count == 0) events.wait_list = nullptr;
-  if (parts_->layout == Layout::column_major) std::swap(a, b);
-  Call call;
-  call.a = a;
-  call.b = b;
-  call.c = c;
-  call.more = more;
-  if (parts_->layout == Layout::column_major) std::swap(call.more.row_scales, call.more.column_scales);
+  Call call = call_of(a, b, c, more);
   if (scalars.is_list && scalars.count != batch()) {
     return {Argument::scalars, joined({"there are scalars for ", scalars.count, " products, batch is ", batch()})};
   }
@@ -301,6 +324,41 @@ Status PreparedGemm::enqueue(cl_command_queue queue, const ScalarList& scalars, 
   if (status) status = walk(queue, steps_of(scalars, call), scalars, call, events);
   if (status && parts_->calls) parts_->calls->fetch_add(1, std::memory_order_relaxed);
   return status;
+}
+
+// Launches of one product follow each other, whatever the order of the command buffer's queue.
+Status PreparedGemm::record(_cl_command_buffer_khr* commands, const ScalarList& scalars, Matrix a, Matrix b, Matrix c,
+                            const EpilogueBuffers& more, const std::vector<cl_uint>& wait, cl_uint* point) {
+  const CommandKernel command_kernel = command_kernel_of(parts_->device);
+  if (!command_kernel) return {Code::opencl, "clCommandNDRangeKernelKHR: the platform lacks cl_khr_command_buffer"};
+  if (!commands) return {Argument::queue, "the command buffer is null"};
+  Call call = call_of(a, b, c, more);
+  Status status = check_scalars(scalars, call);
+  if (status && !has_workspace()) status = {Argument::workspace, kNoWorkspace};
+  if (status) status = checks_.check(parts_->context, call);
+  if (!status) return status;
+  std::vector<cl_uint> after = wait;
+  bool recorded = false;
+  for (const Step& step : steps_of(scalars, call)) {
+    if (!selects(step, scalars, call)) continue;
+    // A kernel of its own: those of PoCL's commands (3.1) lose their arguments when the kernel gets others.
+    Kernel kernel;
+    if (Status made = create_kernel(step.kernel, kernel.object); !made) return made;
+    cl_int error = set_arguments(kernel.object(), kernel.held, plan_, step, call, memory_of(call));
+    if (error != CL_SUCCESS) return opencl_status("clSetKernelArg", error);
+    const std::array<std::size_t, 3>& local = plan_.kernels[step.kernel].local;
+    const std::size_t global[3] = {step.groups[0] * local[0], step.groups[1] * local[1], step.groups[2] * local[2]};
+    cl_uint done = 0;
+    error = command_kernel(commands, nullptr, nullptr, kernel.object(), 3, nullptr, global, local.data(),
+                           static_cast<cl_uint>(after.size()), after.empty() ? nullptr : after.data(), &done, nullptr);
+    if (error != CL_SUCCESS) return opencl_status("clCommandNDRangeKernelKHR", error);
+    after = {done};
+    recorded = true;
+  }
+  if (!recorded) return {Code::invalid_argument, "nothing to record: the product has no launch"};
+  if (point) *point = after.front();
+  if (parts_->calls) parts_->calls->fetch_add(1, std::memory_order_relaxed);
+  return {};
 }
 
 }  // namespace clbake

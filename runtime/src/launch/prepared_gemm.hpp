@@ -60,17 +60,22 @@ class PreparedGemm {
   // As Gemm::enqueue.
   Status enqueue(cl_command_queue queue, const ScalarList& scalars, Matrix a, Matrix b, Matrix c,
                  const EpilogueBuffers& more, Events events);
+  // As Gemm::record.
+  Status record(_cl_command_buffer_khr* commands, const ScalarList& scalars, Matrix a, Matrix b, Matrix c,
+                const EpilogueBuffers& more, const std::vector<cl_uint>& wait, cl_uint* point);
   // A step with the arguments that its kernel has.
   cl_int launch(cl_command_queue queue, const Step& step, const Events& events);
 
  private:
   explicit PreparedGemm(std::shared_ptr<const Parts> parts)
       : parts_(std::move(parts)), chain_(parts_->events, parts_->marks_calls) {}
+  Status create_kernel(std::size_t number, cl::Kernel& kernel) const;
   Status create_kernels();
   Status create_offsets();
   Status create_workspace(cl_mem memory, std::size_t offset);
   bool has_workspace() const;
   Status check_scalars(const ScalarList& scalars, Call& call) const;
+  Call call_of(Matrix a, Matrix b, Matrix c, const EpilogueBuffers& more) const;
   Status check_call(cl_command_queue queue, const Call& call, const Events& events);
   const std::vector<Step>& steps_of(const ScalarList& scalars, const Call& call);
   bool selects(const Step& step, const ScalarList& scalars, Call& call) const;

@@ -46,6 +46,13 @@ BOOST_AUTO_TEST_CASE(EveryCallMultiplies) {
       BOOST_TEST(clbake_gemm_enqueue(gemm, scene.queue, scalars.alpha, o[2].a.buffer, o[2].a.offset, o[2].b.buffer,
                                      o[2].b.offset, scalars.beta, o[2].c.buffer, o[2].c.offset, nullptr, 0, nullptr,
                                      &done, &error) == CLBAKE_OK);
+      const auto record = [&](cl_uint waits) {
+        return clbake_gemm_record(gemm, nullptr, scalars.alpha, o[2].a.buffer, o[2].a.offset, o[2].b.buffer,
+                                  o[2].b.offset, scalars.beta, o[2].c.buffer, o[2].c.offset, nullptr, waits, nullptr,
+                                  nullptr, &error);
+      };
+      BOOST_TEST(record(0) == CLBAKE_OPENCL);  // the platform has no command buffers
+      check_refused(record(1), error, CLBAKE_ARGUMENT_WAIT_LIST, "wait");
       BOOST_TEST(clbake_library_gemm(library, scene.unordered_queue, &problem, scalars.alpha, o[3].a.buffer,
                                      o[3].a.offset, o[3].b.buffer, o[3].b.offset, scalars.beta, o[3].c.buffer,
                                      o[3].c.offset, nullptr, 1, &done, nullptr, &error) == CLBAKE_OK);
