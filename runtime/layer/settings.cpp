@@ -37,11 +37,6 @@ std::string folder_of(const std::string& file) {
   return folder.empty() || folder.back() == '/' ? folder : folder + "/";
 }
 
-// With the folder in front, unless the path is absolute.
-std::string absolute(const std::string& path, const std::string& folder) {
-  return path.empty() || os::is_absolute(path) ? path : folder + path;
-}
-
 std::string working_folder() {
   const std::string path = os::working_directory();
   return path.empty() ? path : path + "/";
@@ -102,7 +97,7 @@ class Reader {
       if (equals == std::string::npos || !is_name(name)) {
         complain(path + ", line " + std::to_string(number) + ": '" + name + "' is not a setting");
       } else {
-        given_[name] = {trimmed(line.substr(equals + 1)), absolute(folder_of(path), working_folder())};
+        given_[name] = {trimmed(line.substr(equals + 1)), os::path_in(working_folder(), folder_of(path))};
       }
     }
   }
@@ -120,14 +115,14 @@ class Reader {
 
   std::string path(const char* name) const {
     const auto found = given_.find(name);
-    return found == given_.end() ? std::string() : absolute(found->second.value, found->second.folder);
+    return found == given_.end() ? std::string() : os::path_in(found->second.folder, found->second.value);
   }
 
   std::vector<std::string> paths(const char* name) const {
     const auto found = given_.find(name);
     if (found == given_.end()) return {};
     std::vector<std::string> all = split(found->second.value, os::kListSeparator);
-    for (std::string& one : all) one = absolute(one, found->second.folder);
+    for (std::string& one : all) one = os::path_in(found->second.folder, one);
     return all;
   }
 

@@ -15,6 +15,7 @@
 #include <clbake/builder/learn.hpp>
 #include <clbake/builder/process.hpp>
 #include <clbake/cache/writer.hpp>
+#include <clbake/os/appended_file.hpp>
 #include <clbake/os/libraries.hpp>
 #include <clbake/os/line_channel.hpp>
 #include <clbake/os/program.hpp>
@@ -59,7 +60,8 @@ std::size_t calls_logged(const std::string& call) {
 }
 
 void log(const std::string& line) {
-  std::ofstream(environment("FAKE_WORKER_LOG"), std::ios::app) << line + "\n" << std::flush;
+  const Result<os::AppendedFile> file = os::AppendedFile::open(environment("FAKE_WORKER_LOG"));
+  if (file) static_cast<void>(file->append(line + "\n"));
 }
 
 // How this call shall misbehave, or this order; empty: not at all.

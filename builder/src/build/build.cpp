@@ -7,7 +7,6 @@
 #include <clbake/cache/pack.hpp>
 #include <clbake/cache/writer.hpp>
 #include <clbake/os/files.hpp>
-#include <clbake/os/paths.hpp>
 
 #include "build/store.hpp"
 #include "build/tasks.hpp"
@@ -17,7 +16,6 @@
 #include "prove/proofs.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -28,8 +26,6 @@ namespace clbake::builder::build {
 using namespace process;
 using namespace prove;
 namespace {
-
-namespace fs = std::filesystem;
 
 struct PreviousBundle {
   cache::Contents contents;  // empty when there is no file, or none that can be read
@@ -263,10 +259,8 @@ Result<BuildReport> build_in(const std::string& work_directory, const BuildOptio
 
 Status check_output(const std::string& path) {
   if (path.empty()) return {Code::invalid_argument, "the output has no name"};
-  std::error_code error;
-  const fs::file_status status = fs::status(os::native(path), error);
-  if (status.type() == fs::file_type::not_found) return {};
-  if (!fs::is_regular_file(status)) return {Code::invalid_argument, path + ": exists and is not a regular file"};
+  const Status replaceable = os::check_replaceable(path);
+  if (!replaceable) return {Code::invalid_argument, replaceable.message()};
   const Result<Bundle> bundle = Bundle::open(path);
   if (bundle || bundle.status().code() != Code::not_a_bundle) return {};  // damaged or newer: rebuilt
   return {Code::invalid_argument, path + ": exists and is not a bundle; it stays as it is"};

@@ -150,7 +150,7 @@ Status read_index(const std::string& path, std::vector<NamedBundle>& bundles) {
   const Result<std::vector<release::StoredSlice>> slices = release::read_slices(path);
   if (!slices) return slices.status();
   for (const release::StoredSlice& slice : *slices) {
-    Result<NamedBundle> bundle = read_bundle(slice.path);
+    Result<NamedBundle> bundle = read_bundle(slice.bundle, slice.path);
     if (!bundle) return bundle.status();
     bundles.push_back(std::move(*bundle));
   }
@@ -173,14 +173,17 @@ Result<std::vector<std::string>> files_in(const std::string& directory, const st
 
 Result<NamedBundle> read_bundle(const std::string& path) {
   const Result<cache::Bundle> bundle = cache::Bundle::open(path);
-  if (!bundle) return bundle.status();
-  Status whole = bundle->is_index() ? Status(Code::malformed, "is an index of slices, which has no programs itself")
-                                    : bundle->verify();
-  if (whole) whole = release::check_digests(*bundle);
+  return bundle ? read_bundle(*bundle, path) : bundle.status();
+}
+
+Result<NamedBundle> read_bundle(const cache::Bundle& bundle, const std::string& path) {
+  Status whole = bundle.is_index() ? Status(Code::malformed, "is an index of slices, which has no programs itself")
+                                   : bundle.verify();
+  if (whole) whole = release::check_digests(bundle);
   if (!whole) return whole.within(path);
-  const Result<std::vector<cache::Signature>> signatures = bundle->signatures();
+  const Result<std::vector<cache::Signature>> signatures = bundle.signatures();
   if (!signatures) return signatures.status().within(path);
-  Result<cache::Contents> contents = bundle->decode();
+  Result<cache::Contents> contents = bundle.decode();
   if (!contents) return contents.status().within(path);
   NamedBundle read{path, std::move(*contents), signatures->size()};
   if (!is_of_overlay(path)) return read;

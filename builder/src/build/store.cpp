@@ -27,7 +27,7 @@ Result<std::optional<cache::Contents>> read_target(const std::string& store, con
   if (!slices) return slices.status();
   std::vector<NamedBundle> bundles;
   for (const release::StoredSlice& slice : *slices) {
-    Result<NamedBundle> bundle = read_bundle(slice.path);
+    Result<NamedBundle> bundle = read_bundle(slice.bundle, slice.path);
     if (bundle) bundles.push_back(std::move(*bundle));
     if (!bundle) unread.push_back(bundle.status().message());
   }

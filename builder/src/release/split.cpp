@@ -182,6 +182,15 @@ class Table {
   std::vector<std::vector<std::pair<std::size_t, std::uint32_t>>> programs_;  // by set: numbers and forms
 };
 
+// Devices that have a later release refuse the older one. An index that cannot be read is replaced.
+Status check_release(const std::string& index, std::uint64_t release) {
+  const Result<Bundle> present = Bundle::open(index);
+  const Result<cache::SliceTable> table = present ? present->slices() : present.status();
+  if (!table || table->release <= release) return {};
+  return {Code::invalid_argument, index + ": is of release " + std::to_string(table->release) + ", and " +
+                                      std::to_string(release) + " is older; remove it to go back"};
+}
+
 // Writes the slice unless it is there, and whole.
 Status keep(const std::string& store, const cache::Slice& slice, cache::ByteView bytes, const std::atomic<bool>* cancel,
             SplitReport& report) {
@@ -200,6 +209,8 @@ Result<SplitReport> split(const cache::Contents& contents, const std::string& st
   std::error_code error;
   fs::create_directories(os::native(store), error);
   if (error) return {Code::io, store + ": cannot be made: " + error.message()};
+  const Status newer = check_release(store + "/" + options.index, options.release);
+  if (!newer) return newer;
   remove_leftovers(store, options.pack.cancel);
   SplitReport report;
   Table table(options.release);

@@ -5,6 +5,10 @@ namespace clbake::os {
 
 bool is_absolute(const std::string& path) { return !path.empty() && path[0] == '/'; }
 
+std::string path_in(const std::string& folder, const std::string& path) {
+  return path.empty() || is_absolute(path) ? path : folder + path;
+}
+
 bool is_plain_name(const std::string& name) {
   return !name.empty() && name != "." && name != ".." && name.find_first_of(std::string("/\0", 2)) == name.npos;
 }

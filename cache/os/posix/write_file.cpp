@@ -75,13 +75,6 @@ void remove_abandoned(const std::string& path) {
   }
 }
 
-// A rename would put a file in the place of a device or a pipe, such as /dev/null.
-Status check_replaceable(const std::string& path) {
-  struct stat found = {};
-  if (::stat(path.c_str(), &found) != 0 || S_ISREG(found.st_mode)) return {};
-  return {Code::io, "exists and is not a regular file; it stays as it is"};
-}
-
 }  // namespace
 
 std::string directory_of(const std::string& path) {
@@ -125,9 +118,17 @@ Status sync_directory_of(const std::string& path) {
   return posix::sync_directory(directory.get()).within(path);
 }
 
+// A rename would put a file in the place of a device or a pipe, such as /dev/null.
+Status check_replaceable(const std::string& path) {
+  struct stat found = {};
+  if (::stat(path.c_str(), &found) != 0 || S_ISREG(found.st_mode)) return {};
+  return {Code::io, path + ": exists and is not a regular file; it stays as it is"};
+}
+
 Status write_file(const std::string& path, std::string_view bytes) {
-  Status status = posix::check_replaceable(path);
-  if (status) status = posix::write_at(AT_FDCWD, path, 0666, bytes);
+  Status status = check_replaceable(path);
+  if (!status) return status;
+  status = posix::write_at(AT_FDCWD, path, 0666, bytes);
   if (!status) return status.within(path);
   status = sync_directory_of(path);
   if (status) posix::remove_abandoned(path);

@@ -7,7 +7,17 @@
 namespace clbake::os {
 namespace {
 
+constexpr const char* kSlashes = "/\\";
+
 bool is_slash(char c) { return c == '/' || c == '\\'; }
+
+// "C:" or "//server/share"; empty unless the path is absolute.
+std::string drive_of(const std::string& path) {
+  if (!is_absolute(path)) return {};
+  if (!is_slash(path[0])) return path.substr(0, 2);
+  const std::size_t share = path.find_first_of(kSlashes, 2);
+  return share == path.npos ? path : path.substr(0, path.find_first_of(kSlashes, share + 1));
+}
 
 // "nul", "com1.txt": names of devices in every directory.
 bool is_device(std::string name) {
@@ -27,6 +37,11 @@ bool is_absolute(const std::string& path) {
   const bool has_drive = path.size() >= 3 && std::isalpha(static_cast<unsigned char>(path[0])) && path[1] == ':';
   if (has_drive) return is_slash(path[2]);
   return path.size() >= 3 && is_slash(path[0]) && is_slash(path[1]) && !is_slash(path[2]);
+}
+
+std::string path_in(const std::string& folder, const std::string& path) {
+  if (path.empty() || is_absolute(path)) return path;
+  return (is_slash(path[0]) ? drive_of(folder) : folder) + path;
 }
 
 bool is_plain_name(const std::string& name) {

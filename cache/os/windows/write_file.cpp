@@ -34,12 +34,6 @@ DWORD replace(const std::wstring& temporary, const std::wstring& path) {
   });
 }
 
-Status check_replaceable(const std::wstring& path) {
-  const Result<Handle> file = open_existing(path, FILE_READ_ATTRIBUTES, FILE_FLAG_BACKUP_SEMANTICS);
-  if (!file || check_regular(file->get())) return {};
-  return {Code::io, "exists and is not a regular file; it stays as it is"};
-}
-
 }  // namespace
 
 Status write_through_temporary(const std::wstring& path, bool is_private, std::string_view bytes) {
@@ -68,9 +62,7 @@ namespace {
 
 Status write(const std::string& path, bool is_private, std::string_view bytes) {
   const Result<std::wstring> name = wide_path(path);
-  Status status = name.status();
-  if (status && !is_private) status = check_replaceable(*name);
-  if (status) status = write_through_temporary(*name, is_private, bytes);
+  const Status status = name ? write_through_temporary(*name, is_private, bytes) : name.status();
   return status.within(path);
 }
 
@@ -80,7 +72,18 @@ Status write(const std::string& path, bool is_private, std::string_view bytes) {
 // The system has no such call; renames are written through.
 Status sync_directory_of(const std::string& /*path*/) { return {}; }
 
-Status write_file(const std::string& path, std::string_view bytes) { return windows::write(path, false, bytes); }
+Status check_replaceable(const std::string& path) {
+  const Result<std::wstring> name = windows::wide_path(path);
+  if (!name) return name.status().within(path);
+  const auto file = windows::open_existing(*name, FILE_READ_ATTRIBUTES, FILE_FLAG_BACKUP_SEMANTICS);
+  if (!file || windows::check_regular(file->get())) return {};
+  return {Code::io, path + ": exists and is not a regular file; it stays as it is"};
+}
+
+Status write_file(const std::string& path, std::string_view bytes) {
+  const Status status = check_replaceable(path);
+  return status ? windows::write(path, false, bytes) : status;
+}
 
 Status write_private_file(const std::string& path, std::string_view bytes) { return windows::write(path, true, bytes); }
 

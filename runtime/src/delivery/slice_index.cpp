@@ -165,19 +165,19 @@ struct SliceIndex::State {
     if (!bundle) return bundle;
     return bundle->of_digest(slice.digest, trust);
   }
-};
 
-Result<SliceIndex> SliceIndex::made_of(Result<Bundle> bundle, const IndexOptions& options) {
-  if (bundle && options.trust) bundle = options.trust->admit(*bundle);
-  if (!bundle) return bundle.status();
-  Result<cache::SliceTable> table = bundle->slices();
-  if (!table) return table.status();
-  if (table->release < options.minimum_release) {
-    return {Code::not_trusted,
-            joined({"the index is of release ", table->release, ", older than ", options.minimum_release})};
+  static Result<SliceIndex> made_of(Result<Bundle> bundle, const IndexOptions& options) {
+    if (bundle && options.trust) bundle = options.trust->admit(*bundle);
+    if (!bundle) return bundle.status();
+    Result<cache::SliceTable> table = bundle->slices();
+    if (!table) return table.status();
+    if (table->release < options.minimum_release) {
+      return {Code::not_trusted,
+              joined({"the index is of release ", table->release, ", older than ", options.minimum_release})};
+    }
+    return SliceIndex(std::make_shared<const State>(State{std::move(*bundle), std::move(*table), options.trust}));
   }
-  return SliceIndex(std::make_shared<const State>(State{std::move(*bundle), std::move(*table), options.trust}));
-}
+};
 
 Result<SliceIndex> SliceIndex::open(const std::string& path, const IndexOptions& options) {
   return exceptions_to_status([&]() -> Result<SliceIndex> {
@@ -187,13 +187,13 @@ Result<SliceIndex> SliceIndex::open(const std::string& path, const IndexOptions&
     Result<Bundle> bundle = Bundle::from_memory(bytes, file->owner);
     // Copied, so that the application may write the next release's index in its place.
     if (bundle && bundle->is_index()) bundle = Bundle::copy_of(bytes);
-    Result<SliceIndex> index = made_of(std::move(bundle), options);
+    Result<SliceIndex> index = State::made_of(std::move(bundle), options);
     return index ? std::move(index) : index.status().within(path);
   });
 }
 
 Result<SliceIndex> SliceIndex::copy_of(cache::ByteView bytes, const IndexOptions& options) {
-  return exceptions_to_status([&] { return made_of(Bundle::copy_of(bytes), options); });
+  return exceptions_to_status([&] { return State::made_of(Bundle::copy_of(bytes), options); });
 }
 
 std::uint64_t SliceIndex::release() const { return state_->table.release; }

@@ -3,6 +3,7 @@
 
 #include <clbake/builder/merge_bundles.hpp>
 #include <clbake/builder/release/split.hpp>
+#include <clbake/os/files.hpp>
 #include <clbake/os/lock.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -111,6 +112,20 @@ BOOST_FIXTURE_TEST_CASE(WhatIsDamagedIsBakedAgain, Stored) {
     BOOST_TEST((read_file(file.path().string()) == bytes));
   }
   BOOST_TEST(built().reused == kVariants);
+}
+
+BOOST_FIXTURE_TEST_CASE(ASliceIsReadFromTheBytesThatItsDigestWasOf, Stored) {
+  BOOST_TEST(built().baked == kVariants);
+  const auto slices = required(release::read_slices(index_of(options.devices[0].target)));
+  const build::NamedBundle whole = required(build::read_bundle(slices[0].path));
+  BOOST_REQUIRE(os::write_file(slices[0].path, "another one").ok());
+  const build::NamedBundle read = required(build::read_bundle(slices[0].bundle, slices[0].path));
+  BOOST_TEST(read.contents.entries.size() == kVariants);
+  for (std::size_t e = 0; e < read.contents.entries.size(); ++e) {
+    BOOST_TEST(read.contents.entries[e].program == whole.contents.entries[e].program);
+  }
+  BOOST_TEST(read.file == slices[0].path);
+  BOOST_TEST(!build::read_bundle(slices[0].path).ok());
 }
 
 BOOST_FIXTURE_TEST_CASE(WhatIsBesideADamagedSliceStays, Stored) {

@@ -19,12 +19,13 @@ const char* platform_name() {
   return name ? name : "Fake Platform";
 }
 
-// The name of the CPU that the driver compiles for, as PoCL says it; null: its devices are no CPUs.
+// The name of the CPU that the driver compiles for, as PoCL says it, or "unnamed"; null: its devices are no CPUs.
 const char* cpu() { return std::getenv("FAKE_OPENCL_CPU"); }
 
 std::string device_version() {
   if (!cpu()) return "OpenCL 1.2 Fake";
-  return std::string("OpenCL 1.2 PoCL HSTR: pthread-x86_64-pc-linux-gnu-") + cpu();
+  const std::string name = cpu();
+  return "OpenCL 1.2 PoCL HSTR: pthread-x86_64-pc-linux-gnu-" + (name == "unnamed" ? "" : name);
 }
 
 bool is_device(cl_device_id id) { return id == handle(&device(0)) || id == handle(&device(1)); }

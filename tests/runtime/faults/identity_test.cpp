@@ -1,8 +1,6 @@
 // A device's identity has all that decides whether machine code runs, and it is checked before the driver sees a byte.
 #include "faults/fake_scene.hpp"
 
-#include <cstdlib>
-
 using namespace clbake;
 using namespace clbake::test;
 
@@ -10,8 +8,8 @@ namespace {
 
 // The driver is PoCL's, and its devices are CPUs that it compiles for as for `name`, as long as this lives.
 struct Cpu {
-  explicit Cpu(const char* name) { setenv("FAKE_OPENCL_CPU", name, 1); }
-  ~Cpu() { unsetenv("FAKE_OPENCL_CPU"); }
+  explicit Cpu(const char* name) { os::set_variable("FAKE_OPENCL_CPU", name); }
+  ~Cpu() { os::unset_variable("FAKE_OPENCL_CPU"); }
   Cpu(const Cpu&) = delete;
   Cpu& operator=(const Cpu&) = delete;
   PlatformName platform{"Portable Computing Language"};
@@ -35,7 +33,7 @@ BOOST_AUTO_TEST_CASE(ACpuIsKnownByWhatTheDriverCompilesFor) {
   const std::string all = target_on("no-such-cpu").cpu_features;
   BOOST_TEST(target_on("x86-64").cpu_features == "");
   BOOST_TEST(target_on("x86-64").architecture == "x86-64");
-  const Target haswell = target_on("haswell"), skylake = target_on("skylake-avx512"), unnamed = target_on("");
+  const Target haswell = target_on("haswell"), skylake = target_on("skylake-avx512"), unnamed = target_on("unnamed");
   BOOST_TEST(!has(haswell.cpu_features, "avx512"), haswell.cpu_features);
   BOOST_TEST(missing_feature(haswell, skylake) == "");
   BOOST_TEST(missing_feature(skylake, unnamed) == "");
@@ -59,7 +57,7 @@ BOOST_AUTO_TEST_CASE(TwoBuildsOfADriverAreTwoDrivers) {
     const Scene scene;
     const Target without = *identify(scene.device);
     BOOST_TEST(without.platform_version == "OpenCL 1.2 Fake");
-    setenv("FAKE_OPENCL_LOADABLE", "", 1);
+    os::set_variable("FAKE_OPENCL_LOADABLE", "1");
     const Target target = *identify(scene.device);
     BOOST_TEST(target.platform_version.find("OpenCL 1.2 Fake build ") == 0U, target.platform_version);
     BOOST_TEST(target.platform_version.size() == without.platform_version.size() + 7 + 16, target.platform_version);
@@ -68,7 +66,7 @@ BOOST_AUTO_TEST_CASE(TwoBuildsOfADriverAreTwoDrivers) {
     cache::Contents contents = bundle_contents();
     contents.targets[0].platform_version.back() = 'x';
     const Status other = prepare(library_of(scene, contents, failing()), problem_of(Case::native)).status();
-    unsetenv("FAKE_OPENCL_LOADABLE");
+    os::unset_variable("FAKE_OPENCL_LOADABLE");
     BOOST_TEST(name(other.code()) == "other driver");
     BOOST_TEST(has(other.message(), "this is 1.0 (" + target.platform_version + ")"), other.message());
   }

@@ -3,6 +3,7 @@
 
 #include <clbake/os/environment.hpp>
 #include <clbake/os/libraries.hpp>
+#include <clbake/os/paths.hpp>
 
 #include <filesystem>
 #include <fstream>
@@ -38,6 +39,16 @@ void damaged(const std::string& path) {
 }
 
 }  // namespace
+
+// On Windows its drive is that of the working folder.
+BOOST_AUTO_TEST_CASE(APathMayBeginAtTheRoot) {
+  {
+    const LayerScene scene({{"CLBAKE_BUNDLE", std::string("/none.clbake")}});
+    scene.cl().clReleaseProgram(scene.build(kSource, kOptions));
+    BOOST_TEST(has(scene.log(), " " + os::absolute_path("/none.clbake") + ":"), scene.log());
+  }
+  check_nothing_is_left();
+}
 
 BOOST_AUTO_TEST_CASE(AMissIsCompiledAndLoggedOnce) {
   struct Case {

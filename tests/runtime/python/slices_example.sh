@@ -52,6 +52,7 @@ check "http://127.0.0.1:${port#port }" web_cache
 fetch "http://127.0.0.1:${port#port }" web_cache
 says '^release 2: '
 says ': native, in the cache'
+rm store/index.clbake-index
 "$clbake" split "$bundle" -o store --release 0 > split.log
 if "$python" -B "$root/tools/example/slices/fetch.py" store cache > log 2>&1; then echo "an old index was taken"; exit 1; fi
 says 'release 0, older than 1'

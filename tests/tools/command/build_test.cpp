@@ -4,6 +4,7 @@
 
 #include <clbake/builder/release/signing.hpp>
 #include <clbake/cache/pack.hpp>
+#include <clbake/os/libraries.hpp>
 #include <clbake/os/paths.hpp>
 
 #include <algorithm>
@@ -117,7 +118,7 @@ BOOST_AUTO_TEST_CASE(AnOutputThatCannotBeWrittenIsNamed) {
   const Directory directory;
   const std::string file = directory.write("file", std::string("text"));
   const std::vector<std::string> outputs = {directory.path("missing/new.clbake"), file + "/new.clbake",
-                                            directory.path(""), "/proc/new.clbake", "/dev/null"};
+                                            directory.path(""), "/proc/new.clbake", os::by_system("/dev/null", "NUL")};
   for (const std::string& output : outputs) check_refused(clbake({"build", "-o", output}), 1, {"clbake build", output});
   check_refused(clbake({"build", "-o", ""}), 1, {"clbake build", "name"});
   check_refused(clbake({"build", "-o", file}), 1, {"clbake build", file, "not a bundle"});

@@ -210,6 +210,9 @@ BOOST_AUTO_TEST_CASE(WhatCannotRunIsNamedWithItsCause) {
   };
   for (const auto& [more, parts] : cases) check_refused(clbake(run_arguments(baked_bundle(), more)), 1, parts);
   check_refused(clbake({"run", baked_bundle(), "--m", "2147483648", "--n", "1", "--k", "1"}), 1, {"m = 2147483648"});
+}
+
+BOOST_AUTO_TEST_CASE(NothingRunsWithoutAPlatform, *OnPosix()) {
   check_refused(clbake(run_arguments(baked_bundle()), no_platform()), 1, {"clbake run", "no OpenCL platform"});
 }
 

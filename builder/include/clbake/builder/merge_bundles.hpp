@@ -1,7 +1,7 @@
 // Several bundles as one: what other machines baked, and what overlays gathered in the field.
 #pragma once
 
-#include <clbake/cache/model.hpp>
+#include <clbake/cache/reader.hpp>
 #include <clbake/status.hpp>
 
 #include <string>
@@ -23,6 +23,9 @@ struct MergedBundle {
 
 // The bundle at `path`, every byte of it verified. Fails like Bundle::open.
 Result<NamedBundle> read_bundle(const std::string& path);
+
+// The same of one that was opened there, whatever is there now.
+Result<NamedBundle> read_bundle(const cache::Bundle& bundle, const std::string& path);
 
 // Appends the bundle at `path`; the slices of an index, or of a directory's (that of a release, else all), all of which
 // must be there; of another directory all files whose names end in ".clbake", in the order of their names. Every byte

@@ -86,7 +86,6 @@ class SliceIndex {
  private:
   struct State;
   explicit SliceIndex(std::shared_ptr<const State> state) : state_(std::move(state)) {}
-  static Result<SliceIndex> made_of(Result<Bundle> bundle, const IndexOptions& options);
   std::shared_ptr<const State> state_;
 };
 

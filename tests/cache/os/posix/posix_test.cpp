@@ -118,6 +118,9 @@ BOOST_AUTO_TEST_CASE(ALibraryHasItsFunctions) {
   BOOST_TEST(symbol(*library, "no_such_function") == nullptr);
   BOOST_TEST(path_of_module(symbol(*library, "cos")).find("libm") != std::string::npos);
   BOOST_TEST(is_absolute("/a"));
+  BOOST_TEST(path_in("/f/", "/a") == "/a");
+  BOOST_TEST(path_in("/f/", "a") == "/f/a");
+  BOOST_TEST(path_in("/f/", "") == "");
 }
 
 }  // namespace

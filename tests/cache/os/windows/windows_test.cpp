@@ -165,6 +165,19 @@ BOOST_AUTO_TEST_CASE(NamesOfDevicesAreNoFiles) {
   BOOST_TEST((write_file("NUL", "x").code() == Code::io));
 }
 
+BOOST_AUTO_TEST_CASE(APathFromTheRootHasTheDriveOfTheFolder) {
+  for (const char* path : {"C:/a", "c:\\", "//server/share", "a/b", "a\\b"}) {
+    const std::string in = is_absolute(path) ? path : std::string("D:/f/") + path;
+    BOOST_TEST(path_in("D:/f/", path) == in);
+  }
+  BOOST_TEST(path_in("D:/f/", "") == "");
+  BOOST_TEST(path_in("D:/f/", "/a/b") == "D:/a/b");
+  BOOST_TEST(path_in("D:\\f\\", "\\a") == "D:\\a");
+  BOOST_TEST(path_in("//server/share/f/", "/a") == "//server/share/a");
+  BOOST_TEST(path_in("//server/share", "/a") == "//server/share/a");
+  BOOST_TEST(path_in("", "/a") == "/a");
+}
+
 BOOST_AUTO_TEST_CASE(TheSystemsLibrariesAreFound) {
   const Result<LibraryHandle> library = open_library("kernel32.dll");
   BOOST_REQUIRE_MESSAGE(library.ok(), library.status().message());

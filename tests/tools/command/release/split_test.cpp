@@ -90,9 +90,9 @@ BOOST_AUTO_TEST_CASE(SlicesBecomeTheSameBundleAgain) {
   for (const std::string& name : delivery.slices()) {
     BOOST_TEST(clbake({"verify", delivery.store + "/" + name}).status == 0);  // ordinary bundles
   }
-  const Outcome text = clbake({"split", again, "-o", delivery.store});
+  const Outcome text = clbake({"split", again, "-o", delivery.store, "--release", "3"});
   BOOST_TEST(contains(text.out, delivery.index + ": "), text.out);
-  BOOST_TEST(contains(text.out, "release 0, not signed\n"), text.out);
+  BOOST_TEST(contains(text.out, "release 3, not signed\n"), text.out);
   BOOST_TEST(contains(text.out, "; 0 written, 0 bytes;"), text.out);
 }
 
@@ -216,7 +216,7 @@ BOOST_AUTO_TEST_CASE(UnfinishedFilesOfDeadWritersAreRemoved) {
 
 BOOST_AUTO_TEST_CASE(WaitingForAnotherWriterCanBeCancelled) {
   const Delivery delivery;
-  delivery.split(delivery.files.bundle);
+  delivery.split(delivery.files.bundle, "0");
   const os::LockFile writer = required(os::LockFile::open(delivery.store + "/slices.lock"));
   BOOST_REQUIRE(writer.lock(0));
   const std::atomic<bool> cancel{true};
@@ -228,7 +228,7 @@ BOOST_AUTO_TEST_CASE(WaitingForAnotherWriterCanBeCancelled) {
 
 BOOST_AUTO_TEST_CASE(AFailedSplitLeavesTheIndexAsItWas) {
   const Delivery delivery;
-  delivery.split(delivery.files.bundle);
+  delivery.split(delivery.files.bundle, "0");
   const std::string index = read_file(delivery.index);
   const auto refused = [&](const Arguments& arguments, int status, const std::string& cause) {
     check_refused(clbake(Arguments{"split"} + arguments), status, {"clbake split", cause});
@@ -241,6 +241,26 @@ BOOST_AUTO_TEST_CASE(AFailedSplitLeavesTheIndexAsItWas) {
   refused({delivery.index, "-o", delivery.store}, 1, "is an index of slices");
   refused({bundle}, 2, "output");
   refused({bundle, "-o", delivery.store, "--release", "x"}, 2, "release");
+}
+
+BOOST_AUTO_TEST_CASE(AnOlderReleaseReplacesNoIndexUnlessItIsRemoved) {
+  const Delivery delivery;
+  delivery.split(delivery.files.bundle, "5");
+  const std::string index = read_file(delivery.index);
+  const std::set<std::string> slices = delivery.slices();
+  cache::Contents contents = delivery.files.contents;
+  contents.entries.front().program.push_back(1);
+  const std::string changed = delivery.directory.write("b.clbake", encoded(contents));
+  check_refused(clbake({"split", changed, "-o", delivery.store, "--release", "4"}), 1,
+                {"clbake split: " + delivery.index + ": is of release 5, and 4 is older; remove it to go back"});
+  check_refused(clbake({"split", changed, "-o", delivery.store}), 1, {"is of release 5, and 0 is older"});
+  BOOST_TEST((read_file(delivery.index) == index));
+  BOOST_TEST((delivery.slices() == slices));
+  BOOST_TEST(delivery.split(changed, "5")["release"] == 5);
+  fs::remove(delivery.index);
+  BOOST_TEST(delivery.split(changed, "4")["release"] == 4);
+  write_file(delivery.index, read_file(delivery.index).substr(0, 500));
+  BOOST_TEST(delivery.split(changed, "3")["release"] == 3);
 }
 
 // A release for a hundred drivers, of which one changes in the next.

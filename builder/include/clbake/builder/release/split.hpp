@@ -32,8 +32,8 @@ struct SplitReport {
 
 // Writes the slices that the store lacks, and then the index. The store, a directory, is made if need be; other files
 // in it stay, but for those that killed writers left unfinished. A slice's bytes, and so its name, depend on its
-// target's contents of its kinds alone. Fails with io, like `pack` and like `sign`; then the earlier index is still
-// there, and whole.
+// target's contents of its kinds alone. Fails with io, with invalid_argument where the earlier index is of a later
+// release, like `pack` and like `sign`; then the earlier index is still there, and whole.
 Result<SplitReport> split(const cache::Contents& contents, const std::string& store, const SplitOptions& options);
 
 // The part of a bundle that is about one of its targets: its entries and profile, and what these name, with trials.

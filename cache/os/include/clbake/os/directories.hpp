@@ -15,6 +15,9 @@ Result<std::string> user_cache_directory();
 // True for a path that means the same in every working directory.
 bool is_absolute(const std::string& path);
 
+// `path` as it is read in `folder`, a text that ends in "/" or is empty. On Windows "/x" begins at the folder's drive.
+std::string path_in(const std::string& folder, const std::string& path);
+
 // False when `name` would lead elsewhere than to a file or directory right in the one it is looked up in.
 bool is_plain_name(const std::string& name);
 

@@ -37,6 +37,9 @@ Result<std::string> read_standard_input(std::uintmax_t most_bytes);
 // what is not a regular file, such as a device.
 Status write_file(const std::string& path, std::string_view bytes);
 
+// Fails with io where write_file would leave what is there.
+Status check_replaceable(const std::string& path);
+
 // Like write_file, for a file that only its user may read and write; replaces what is not a regular file as well.
 Status write_private_file(const std::string& path, std::string_view bytes);
 
