@@ -51,7 +51,7 @@ constexpr std::uint32_t every = (1U << std::size(all_families)) - 1;
 constexpr std::uint32_t direct = bit(Family::direct), register_tile = bit(Family::register_tile),
                         local_tile = bit(Family::local_tile), thin_tile = bit(Family::thin_tile),
                         warp_tile = bit(Family::warp_tile), warpgroup_tile = bit(Family::warpgroup_tile),
-                        stripe = bit(Family::stripe);
+                        stripe = bit(Family::stripe), weight_tile = bit(Family::weight_tile);
 
 bool is_power(std::uint32_t x) { return (x & (x - 1)) == 0; }
 bool is_width(std::uint32_t w) { return is_power(w) && w <= 16; }
@@ -100,9 +100,13 @@ bool takes_sm_90_memory(const Case& c) {
 const Constraint kFirst[] = {
     {"precision", every, "double precision needs cl_khr_fp64", "",
      [](const Case& c) { return c.p.precision != Precision::double_precision || c.device.fp64; }},
-    {"precision", every, "a mixed product takes direct, register_tile or local_tile", "",
+    {"precision", every & ~weight_tile, "a product of bytes takes direct, register_tile or local_tile", "",
      [](const Case& c) { return !is_mixed(c.p.precision) || multiplies_bytes(c.p.family); }},
-    {"precision", local_tile, "a mixed product is not packed, exchanged or multiplied by pairs",
+    {"precision", every & ~weight_tile, "packed weights take weight_tile", "",
+     [](const Case& c) { return !has_weights(c.p.precision); }},
+    {"precision", weight_tile, "weight_tile multiplies packed weights only, not transposed", "",
+     [](const Case& c) { return has_weights(c.p.precision) && !c.p.trans_b; }},
+    {"precision", local_tile, "a product of bytes is not packed, exchanged or multiplied by pairs",
      "layout_a layout_b map exchange",
      [](const Case& c) {
        const bool plain = c.p.layout_a == Layout::row_major && c.p.layout_b == Layout::row_major;
@@ -129,12 +133,18 @@ const Constraint kFirst[] = {
      [](const Case& c) { return c.p.kl % c.p.shares == 0; }},
     {"family", local_tile | warp_tile, "shares must be a power of two, to add up sums", "shares",
      [](const Case& c) { return is_power(c.p.shares); }},
-    {"family", direct | thin_tile, "kl must be a power of two, to add up sums", "kl",
+    {"family", direct | thin_tile | weight_tile, "kl must be a power of two, to add up sums", "kl",
      [](const Case& c) { return is_power(c.p.kl); }},
     {"family", every & ~(local_tile | warp_tile | warpgroup_tile), "split_k must not be 0: the tail cannot be cut",
      "split_k", [](const Case& c) { return c.p.split_k > 0; }},
     {"family", direct, "ns must equal vector_width: a work-item computes one vector of columns", "ns vector_width",
      [](const Case& c) { return c.p.ns == c.p.vector_width; }},
+    {"weights", weight_tile, "nl must be a multiple of 16, ms a power of two up to 16, ks a multiple of 128", "nl ms ks",
+     [](const Case& c) { return c.p.nl % 16 == 0 && is_power(c.p.ms) && c.p.ms <= 16 && c.p.ks % 128 == 0; }},
+    {"weights", weight_tile, "ns must be nl with a kl of 1, else vector_width, and ml be ms", "ml nl ms ns kl vector_width",
+     [](const Case& c) { return c.p.kl == 1 ? c.p.ns == c.p.nl : c.p.ns == c.p.vector_width && c.p.ml == c.p.ms; }},
+    {"weights", weight_tile, "kl must be at most 128, the least slice of k", "kl",
+     [](const Case& c) { return c.p.kl <= 128; }},
     {"family", local_tile, "no layout may be image", "layout_a layout_b",
      [](const Case& c) { return !has_image(c.p); }},
     {"family", local_tile, "buffers must be 1 or 2", "buffers", [](const Case& c) { return c.p.buffers <= 2; }},
@@ -210,14 +220,19 @@ const Constraint kFirst[] = {
      [](const Case& c) { return c.p.front_end == FrontEnd::driver || c.device.ptx > 0; }},
     {"front-end", every, "clang cannot compile kernels that read an image", "layout_a layout_b",
      [](const Case& c) { return c.p.front_end == FrontEnd::driver || !has_image(c.p); }},
-    {"registers", register_tile, "at most 2048 bytes of accumulators for a work-item, ms * ns reals", "ms ns", nullptr,
+    {"registers", register_tile | weight_tile, "at most 2048 bytes of accumulators for a work-item, ms * ns reals", "ms ns", nullptr,
      [](const Case& c) { return at_most(item_bytes(c.p), 2048); }},
-    {"registers", every & ~register_tile, "at most 512 bytes of accumulators for a work-item, ms * ns reals", "ms ns",
+    {"registers", every & ~(register_tile | weight_tile), "at most 512 bytes of accumulators for a work-item, ms * ns reals", "ms ns",
      nullptr, [](const Case& c) { return at_most(item_bytes(c.p), 512); }},
     {"private-memory", register_tile, "kl * nl reals of op(B) must fit the private memory of a work-item", "kl nl",
      nullptr,
      [](const Case& c) {
        return at_most(std::uint64_t{c.p.kl} * c.p.nl * real_bytes(c.p.precision), c.device.private_memory_bytes);
+     }},
+    {"private-memory", weight_tile, "ms * ks floats of A and the sums must fit the private memory of a work-item",
+     "kl ms ns ks", nullptr,
+     [](const Case& c) {
+       return at_most(c.p.kl > 1 ? 0 : std::uint64_t{4} * c.p.ms * (c.p.ks + c.p.ns), c.device.private_memory_bytes);
      }},
     // All that a work-item does in KS steps is unrolled, which costs compile time and instruction cache.
     {"unrolling", stripe, "at most 2048 vector multiply-adds may be unrolled: ks * ms * ns / vector_width",
@@ -355,7 +370,8 @@ bool check(const Params& params, const DeviceLimits& device, std::vector<Violati
 
 std::string families_of(const Constraint& c) {
   if (c.families == every) return "all";
-  if (c.families == (every & ~register_tile)) return "all others";
+  if (c.families == (every & ~weight_tile)) return "all but weight_tile";
+  if (c.families == (every & ~(register_tile | weight_tile))) return "all others";
   std::string families;
   for (const Family family : all_families) {
     if ((c.families & bit(family)) != 0) families += (families.empty() ? "" : ", ") + std::string(name(family));
@@ -420,6 +436,8 @@ std::uint64_t local_memory_bytes(const Params& p) {
       const auto aligned = [&](std::uint64_t side) { return (p.kl * side + 15) / 16 * 16; };
       return ((p.local_a ? aligned(p.ml) : 0) + (p.local_b ? aligned(p.nl) : 0)) * real;
     }
+    case Family::weight_tile:
+      return p.kl > 1 ? std::uint64_t{4} * p.ms * (p.ks + p.kl / 2 * p.nl) : 0;  // op(A) as floats, sums
     case Family::direct:
     case Family::thin_tile: return p.kl / 2 * tile * real;
     case Family::register_tile: return 0;
