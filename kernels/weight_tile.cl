@@ -143,11 +143,11 @@ static ALWAYS_INLINE void find_zeros(realv zeros[SHIFTS], __global const uchar* 
 #if KL == 1
 
 // Adds the products of `depth` steps with one vector of columns to the sums of R rows. `a` has R rows of `stride` floats;
-// `from` points at the first group, `column` is that of the panel. Short rows have several sums at a time, to hide the
-// latency of the addition.
+// `from` points at the first group, `column` is that of the panel. Each row has several sums, to hide the latency of
+// the addition.
 static ALWAYS_INLINE void multiply(const int R, realv sum[MS], const real* a, const int stride, const int depth,
                                    __global const uchar* from, const Packed p, const int column) {
-  const int chains = R < 4 ? 4 / R : 1;
+  const int chains = R < 4 ? 4 : R <= 8 ? 2 : 1;
   for (int done = 0; done < depth; done += p.group) {
     realv zeros[SHIFTS], part[MS][4];
     find_zeros(zeros, from, p, column);
