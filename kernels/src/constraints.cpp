@@ -57,6 +57,7 @@ bool is_power(std::uint32_t x) { return (x & (x - 1)) == 0; }
 bool is_width(std::uint32_t w) { return is_power(w) && w <= 16; }
 bool has_image(const Params& p) { return p.layout_a == Layout::image || p.layout_b == Layout::image; }
 bool reads_rows(const Case& c) { return std::max(c.p.layout_a, c.p.layout_b) <= Layout::padded; }
+bool has_bytes(const Params& p) { return is_mixed(p.precision) && !has_weights(p.precision); }
 // True if local memory holds pairs of elements, which matrix units multiply: PAIRED of tile_loads.cl.
 bool has_pairs(const Params& p) { return p.map == Map::mma; }
 
@@ -101,16 +102,21 @@ const Constraint kFirst[] = {
     {"precision", every, "double precision needs cl_khr_fp64", "",
      [](const Case& c) { return c.p.precision != Precision::double_precision || c.device.fp64; }},
     {"precision", every & ~weight_tile, "a product of bytes takes direct, register_tile or local_tile", "",
-     [](const Case& c) { return !is_mixed(c.p.precision) || multiplies_bytes(c.p.family); }},
-    {"precision", every & ~weight_tile, "packed weights take weight_tile", "",
-     [](const Case& c) { return !has_weights(c.p.precision); }},
+     [](const Case& c) { return !has_bytes(c.p) || multiplies_bytes(c.p.family); }},
+    {"precision", every & ~weight_tile, "packed weights, not transposed, are packed for a C of A's type, or take weight_tile",
+     "layout_b",
+     [](const Case& c) {
+       const bool packed = c.p.layout_b != Layout::row_major && c.p.layout_b != Layout::image;
+       return !has_weights(c.p.precision) ||
+              (packed && !c.p.trans_b && element_a(c.p.precision) == element_c(c.p.precision));
+     }},
     {"precision", weight_tile, "weight_tile multiplies packed weights only, not transposed", "",
      [](const Case& c) { return has_weights(c.p.precision) && !c.p.trans_b; }},
     {"precision", local_tile, "a product of bytes is not packed, exchanged or multiplied by pairs",
      "layout_a layout_b map exchange",
      [](const Case& c) {
        const bool plain = c.p.layout_a == Layout::row_major && c.p.layout_b == Layout::row_major;
-       return !is_mixed(c.p.precision) || (plain && !has_pairs(c.p) && !c.p.exchange);
+       return !has_bytes(c.p) || (plain && !has_pairs(c.p) && !c.p.exchange);
      }},
     {"vector-width", every, "vector_width must be 1, 2, 4, 8 or 16", "vector_width",
      [](const Case& c) { return is_width(c.p.vector_width); }},
@@ -168,9 +174,9 @@ const Constraint kFirst[] = {
                                   c.p.kl % (pairs_depth * c.p.shares) == 0);
      }},
     {"map", local_tile, "map mma needs half or bfloat16, and NVIDIA's sm_80 or later", "",
-     [](const Case& c) { return !has_pairs(c.p) || (has_16_bits(c.p.precision) && c.device.ptx >= 80); }},
+     [](const Case& c) { return !has_pairs(c.p) || (has_16_bits(multiplied(c.p)) && c.device.ptx >= 80); }},
     {"thin", thin_tile, "thin_tile needs half or bfloat16, and NVIDIA's sm_80 or later", "",
-     [](const Case& c) { return has_16_bits(c.p.precision) && c.device.ptx >= 80; }},
+     [](const Case& c) { return has_16_bits(multiplied(c.p)) && c.device.ptx >= 80; }},
     {"thin", thin_tile,
      "a warp computes 8 * ns columns by 4 * ms rows in vectors of ns, or 8 * ms rows by 4 * ns columns in vectors "
      "of 2, the factor of 8 being 2, 4 or 8 and the other side a multiple of 8",
@@ -195,7 +201,7 @@ const Constraint kFirst[] = {
      [](const Case& c) { return c.p.buffers >= 2 && c.p.buffers <= 6; }},
     {"warp", warp_tile, "operands must be read as stored or padded", "layout_a layout_b", reads_rows},
     {"warpgroup", warpgroup_tile, "warpgroup_tile needs half or bfloat16, and NVIDIA's sm_90, no other", "",
-     [](const Case& c) { return has_16_bits(c.p.precision) && c.device.warpgroups; }},
+     [](const Case& c) { return has_16_bits(multiplied(c.p)) && c.device.warpgroups; }},
     {"warpgroup", warpgroup_tile,
      "ml and nl must be multiples of 64, nl at most 256, or each 32 or 64; kl must be 64 or 128", "ml nl kl",
      [](const Case& c) { return is_warpgroup_tile(c.p); }},

@@ -109,7 +109,7 @@ class Header:
 def generate(include: Path, output: Path) -> None:
     version = re.findall(r"#define CLBAKE_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", (include / "clbake/version.h").read_text())
     header = Header((include / "clbake/clbake.h").read_text())
-    weights = Header((include / "clbake/weights.h").read_text())
+    weights = Header((include / "clbake/weights/pack.h").read_text())
     output.write_text(header.module(tuple(int(each) for each in version)) + weights.added_module(header, "WEIGHT_FUNCTIONS"))
 
 

@@ -38,9 +38,9 @@ const std::vector<SizeClass> kCpuClasses = {{kAny, 128, kAny, kCpuFamilies, true
 constexpr std::array<Family, 4> kGpuFamilies = {Family::local_tile, Family::stripe, Family::direct,
                                                 Family::register_tile};
 // Packed weights: a tile for few rows reads them where they are, others have them unpacked first.
-constexpr std::array<Family, 4> kWeightFamilies = {Family::weight_tile, Family::weight_tile, Family::weight_tile,
-                                                   Family::weight_tile};
-const std::vector<SizeClass> kWeightClasses = {{kAny, kAny, kAny, kWeightFamilies, false}};
+const std::vector<SizeClass> kWeightClasses = {
+    {16, kAny, kAny, {Family::weight_tile, Family::local_tile, Family::warpgroup_tile, Family::stripe}, false},
+    {kAny, kAny, kAny, {Family::warpgroup_tile, Family::local_tile, Family::stripe, Family::weight_tile}, false}};
 
 const std::vector<SizeClass> kGpuClasses = {
     {16, 16, 16, {Family::direct, Family::register_tile, Family::local_tile, Family::stripe}, true},

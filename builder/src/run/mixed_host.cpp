@@ -2,7 +2,7 @@
 
 #include <clbake/builder/elements.hpp>
 #include <clbake/builder/reference.hpp>
-#include <clbake/weights.hpp>
+#include <clbake/weights/pack.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -208,7 +208,7 @@ typedef enum clbake_element {
   CLBAKE_INT32 = 9,
   CLBAKE_E4M3 = 10,
   CLBAKE_E5M2 = 11,
-  CLBAKE_Q4 = 12, /* packed weights: clbake/weights.h */
+  CLBAKE_Q4 = 12, /* packed weights: clbake/weights/pack.h */
   CLBAKE_Q8 = 13
 } clbake_element;
 /* The precision of a mixed product, by the types of A, B and C: A and B of CLBAKE_INT8 and CLBAKE_UINT8, or of
@@ -260,7 +260,7 @@ typedef struct clbake_problem {
   size_t row_scale_stride, column_scale_stride;
   int zero_a, zero_b; /* A and B of integers */
   int zero_c;         /* C of 8 bits, an integer: added to the rounded result */
-  /* Packed weights: clbake/weights.h. */
+  /* Packed weights: clbake/weights/pack.h. */
   size_t weight_group; /* steps of k that share a scale: 32, 64 or 128 */
   int weight_zeros;    /* 0: no zero points */
 } clbake_problem;

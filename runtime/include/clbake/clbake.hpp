@@ -81,7 +81,7 @@ struct Quantization {
   int zero_a = 0;  // A and B of integers: each a number of its type
   int zero_b = 0;
   int zero_c = 0;  // C of int8 or uint8: added to the result after rounding to a whole number
-  // Packed weights (clbake/weights.hpp), which have scales of their own and none of the above:
+  // Packed weights (clbake/weights/pack.hpp), which have scales of their own and none of the above:
   std::size_t weight_group = 32;  // steps of k that share a scale: 32, 64 or 128, a divisor of k
   bool weight_zeros = false;      // they have a zero point for each scale
 };

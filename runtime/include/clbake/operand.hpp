@@ -2,7 +2,7 @@
 #pragma once
 
 #include <clbake/clbake.hpp>
-#include <clbake/weights_size.hpp>
+#include <clbake/weights/format.hpp>
 
 #include <algorithm>
 #include <cstddef>

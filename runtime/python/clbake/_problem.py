@@ -121,7 +121,7 @@ class Problem(h.ProblemStruct):
         super().__setattr__(name, value)
 
     def _packed_bytes(self, element: int, columns: int) -> int | None:
-        """Bytes of this operand if it is packed weights (weight_bytes in clbake/weights_size.hpp)."""
+        """Bytes of this operand if it is packed weights (weight_bytes in clbake/weights/format.hpp)."""
         if element not in (Element.Q4, Element.Q8) or self.weight_group == 0:
             return None
         bits = 4 if element == Element.Q4 else 8

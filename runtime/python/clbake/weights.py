@@ -26,7 +26,7 @@ __all__ = ["Format", "from_awq", "from_gguf", "from_gptq", "inspect", "load", "p
 
 
 class Format(NamedTuple):
-    """A matrix of packed weights, k x n; clbake/weights.h."""
+    """A matrix of packed weights, k x n; clbake/weights/pack.h."""
 
     k: int
     n: int

@@ -1,4 +1,4 @@
-#include <clbake/weights.hpp>
+#include <clbake/weights/pack.hpp>
 
 #include <clbake/exceptions_to_status.hpp>
 #include <clbake/joined.hpp>

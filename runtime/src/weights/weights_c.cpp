@@ -1,5 +1,5 @@
-#include <clbake/weights.h>
-#include <clbake/weights.hpp>
+#include <clbake/weights/pack.h>
+#include <clbake/weights/pack.hpp>
 
 #include "c/c_api.hpp"
 

@@ -1,6 +1,6 @@
 // Packed weights on the host, against plain code: what the kernels read is decoded here as kernels/WEIGHTS.md says.
-#include <clbake/weights.h>
-#include <clbake/weights.hpp>
+#include <clbake/weights/pack.h>
+#include <clbake/weights/pack.hpp>
 
 #include <boost/test/unit_test.hpp>
 

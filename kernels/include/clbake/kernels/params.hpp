@@ -108,6 +108,11 @@ struct Params : GemmKind {
   bool operator==(const Params& other) const;
 };
 
+// The precision in which a family multiplies: with packed weights that are unpacked before, the one of A.
+inline Precision multiplied(const Params& p) {
+  return has_weights(p.precision) ? Precision{static_cast<std::uint32_t>(element_a(p.precision))} : p.precision;
+}
+
 // "direct", "register_tile", "local_tile", "thin_tile", "warp_tile", "warpgroup_tile", "stripe", "weight_tile".
 std::string_view name(Family family);
 

@@ -58,16 +58,17 @@ typedef CONCAT(uint, VECTOR_WIDTH) wordv;
 #define LOAD_OF_A(pointer) vload_half(0, pointer)
 #endif
 
-// Where a panel's weights are, in bytes.
+// The places of a panel's weights, in bytes.
 typedef struct {
-  int group;      // steps of k
+  int group;      // steps of k, 2^shift
+  int shift;
   int has_zeros;  // zero points
   int head;       // bytes of a group before its words
   int block;      // bytes of a group
 } Packed;
 
 static inline Packed packed_of(const int2 weights) {
-  Packed p = {weights.x, weights.y, weights.y ? 3 * PANEL : 2 * PANEL, 0};
+  Packed p = {weights.x, 5 + (weights.x > 32) + (weights.x > 64), weights.y, weights.y ? 3 * PANEL : 2 * PANEL, 0};
   p.block = p.head + p.group * PANEL * WEIGHT_BITS / 8;
   return p;
 }
@@ -76,7 +77,7 @@ static inline Packed packed_of(const int2 weights) {
 // of 64 bytes.
 static inline __global const uchar* panel_at(__global const uchar* b, const Packed p, const ulong column, const int k,
                                              const int first_p) {
-  return b + 64 + (column / PANEL * (ulong)(k / p.group) + first_p / p.group) * (ulong)p.block;
+  return b + 64 + (column / PANEL * (ulong)(k >> p.shift) + (first_p >> p.shift)) * (ulong)p.block;
 }
 
 // Subtrahends of a group's codes in each place, 2^(23-shift) + zero; `from` points at the group, at the first column.
@@ -190,36 +191,6 @@ static ALWAYS_INLINE void copy_rows(real* to, const int R, const int rows, const
   }
 }
 
-GEMM_KERNEL(1, 1) {
-  READ_NUMBERS;
-  const Tile tile = find_tile(get_group_id(1), get_group_id(0), ML, NL, GEMM_ARGUMENTS);
-  if (OUTSIDE_C) return;
-  FIND_WEIGHTS;
-  FIND_EPILOGUE;
-  real a_copy[MS * KS];
-  realv sums[VECTORS][MS];
-  for (int i = 0; i < tile.rows; i += MS) {
-    const int rows = min(MS, tile.rows - i);
-    for (int v = 0; v < VECTORS; ++v) {
-      UNROLLED(r, MS) sums[v][r] = (realv)(0);
-    }
-#define MULTIPLY_STRIP(R)                                                                                         \
-  for (int done = 0; done < tile.depth; done += MS * KS / R) {                                                    \
-    const int depth = min(MS * KS / R, tile.depth - done);                                                        \
-    copy_rows(a_copy, R, rows, MS * KS / R, depth, tile.a + i * A_STEP_I + done * A_STEP_P, lda);                 \
-    for (int v = 0; v * VECTOR_WIDTH < tile.columns; ++v) {                                                       \
-      const ulong column = tile.column + v * VECTOR_WIDTH;                                                        \
-      multiply(R, sums[v], a_copy, MS * KS / R, depth,                                                            \
-               panel_at(first_weight, packed, column, k, tile.first_p + done), packed, (int)(column % PANEL));    \
-    }                                                                                                             \
-  }
-    WITH_ROWS(rows, MULTIPLY_STRIP)
-    for (int v = 0; v * VECTOR_WIDTH < tile.columns; ++v) {
-      for (int r = 0; r < rows; ++r) UPDATE(i + r, sums[v][r], v * VECTOR_WIDTH)
-    }
-  }
-}
-
 #else
 
 #define ITEMS (LOCAL_X * KL)
@@ -237,9 +208,8 @@ static ALWAYS_INLINE void multiply(const int R, realv sum[MS], __local const rea
     __global const uchar* group[AHEAD];
     UNROLLED(u, AHEAD) {
       const int step = min(first + u * KL, words - 1) / WORDS * CHUNK;
-      const int number = (first_p + step) / p.group;
-      group[u] = panel + number * (ulong)p.block;
-      const int in_group = (first_p + step - number * p.group) / CHUNK * WORDS + (first + u * KL) % WORDS;
+      group[u] = panel + ((first_p + step) >> p.shift) * (ulong)p.block;
+      const int in_group = ((first_p + step) & (p.group - 1)) / CHUNK * WORDS + (first + u * KL) % WORDS;
       word[u] = (wordv)(0);
       if (first + u * KL < words) word[u] = LOAD_WORDS((__global const uint*)(group[u] + p.head) + in_group * PANEL + column);
       scale[u] = VLOAD_HALVES((__global const half*)group[u] + column);
@@ -264,10 +234,38 @@ static ALWAYS_INLINE void multiply(const int R, realv sum[MS], __local const rea
   }
 }
 
+#endif
+
 GEMM_KERNEL(LOCAL_X* KL, 1) {
   READ_NUMBERS;
   const Tile tile = find_tile(get_group_id(1), get_group_id(0), ML, NL, GEMM_ARGUMENTS);
   FIND_WEIGHTS;
+#if KL == 1
+  if (OUTSIDE_C) return;
+  FIND_EPILOGUE;
+  real a_copy[MS * KS];
+  realv sums[VECTORS][MS];
+  for (int i = 0; i < tile.rows; i += MS) {
+    const int rows = min(MS, tile.rows - i);
+    for (int v = 0; v < VECTORS; ++v) {
+      UNROLLED(r, MS) sums[v][r] = (realv)(0);
+    }
+#define MULTIPLY_STRIP(R)                                                                                         \
+  for (int done = 0; done < tile.depth; done += MS * KS / R) {                                                    \
+    const int depth = min(MS * KS / R, tile.depth - done);                                                        \
+    copy_rows(a_copy, R, rows, MS * KS / R, depth, tile.a + i * A_STEP_I + done * A_STEP_P, lda);                 \
+    for (int v = 0; v * VECTOR_WIDTH < tile.columns; ++v) {                                                       \
+      const ulong column = tile.column + v * VECTOR_WIDTH;                                                        \
+      multiply(R, sums[v], a_copy, MS * KS / R, depth,                                                            \
+               panel_at(first_weight, packed, column, k, tile.first_p + done), packed, (int)(column % PANEL));    \
+    }                                                                                                             \
+  }
+    WITH_ROWS(rows, MULTIPLY_STRIP)
+    for (int v = 0; v * VECTOR_WIDTH < tile.columns; ++v) {
+      for (int r = 0; r < rows; ++r) UPDATE(i + r, sums[v][r], v * VECTOR_WIDTH)
+    }
+  }
+#else
   __local real a_copy[MS * KS];
   __local realv shared[KL / 2 * LOCAL_X * MS];
   // Neighbours read the columns of a word, then the next word.
@@ -320,6 +318,5 @@ GEMM_KERNEL(LOCAL_X* KL, 1) {
   UNROLLED(i, MS) {
     if (i < rows) UPDATE(i, sum[i], first_column)
   }
-}
-
 #endif
+}

@@ -9,7 +9,7 @@
 
 #include <clbake/export.h>
 #include <clbake/status.hpp>
-#include <clbake/weights_size.hpp>
+#include <clbake/weights/format.hpp>
 
 #include <cstdint>
 #include <vector>

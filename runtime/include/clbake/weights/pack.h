@@ -1,4 +1,4 @@
-/* Packed weights for C: clbake/weights.hpp is the same for C++ and says more. In a library of its own, clbake::weights
+/* Packed weights for C: clbake/weights/pack.hpp is the same for C++ and says more. In a library of its own, clbake::weights
  * (pkg-config: clbake-weights), which needs no OpenCL.
  *
  *   clbake_weight_format format;
