@@ -21,6 +21,8 @@
 // A work-group packs a square of PACK_TILE x PACK_TILE through local memory, so that both reads and writes run along
 // the rows of their matrix. Elements pass as they are: bits of 16, or numbers.
 
+// Packed weights (WEIGHTS.md) become op(B)'s elements on the way, rounded to their type.
+
 #define PACK_ITEMS 256
 // PACK_RUN: neighbours that a work-item writes at once, 16 bytes.
 #if OPERAND_BYTES == 1
@@ -63,6 +65,49 @@ static inline void read_square(__local raw tile[PACK_TILE][PACK_TILE + 1], __glo
     tile[along_i ? line + l : at][along_i ? at : line + l] = value;
   }
 }
+
+#if WEIGHT_BITS > 0 && LAYOUT_B != ROW_MAJOR
+// The bits of a number as an element.
+static inline raw raw_of(const float x) {
+#if PRECISION == 32
+  return x;
+#elif BFLOAT16
+  const uint bits = as_uint(x);
+  return NARROWED(, bits);
+#else
+  raw bits;
+  vstore_half_rte(x, 0, (half*)&bits);
+  return bits;
+#endif
+}
+
+// As read_square, of the weights of one product. weights: their group, and whether they have zero points. A work-item
+// unpacks words, of four codes, or twice four, of a column.
+static inline void read_weights(__local raw tile[PACK_TILE][PACK_TILE + 1], __global const uchar* source,
+                                const int2 weights, const int first_p, const int first_i, const int k, const int n) {
+  const int head = weights.y ? 48 : 32, block = head + 2 * weights.x * WEIGHT_BITS;
+  for (int at = (int)get_local_id(0); at < PACK_TILE * PACK_TILE * WEIGHT_BITS / 32; at += PACK_ITEMS) {
+    const int i = at % PACK_TILE, word = at / PACK_TILE % WEIGHT_BITS, chunk = at / PACK_TILE / WEIGHT_BITS * 32;
+    const int p = first_p + chunk, column = (first_i + i) % 16;
+    const bool exists = first_i + i < n && p < k;
+    uint codes = 0;
+    int zero = 1 << (WEIGHT_BITS - 1);
+    float scale = 0;
+    if (exists) {
+      __global const uchar* group =
+          source + 64 + ((ulong)((first_i + i) / 16) * (k / weights.x) + p / weights.x) * (ulong)block;
+      scale = vload_half(column, (__global const half*)group);
+      if (weights.y) zero = group[32 + column];
+      codes = ((__global const uint*)(group + head))[(p % weights.x / 32 * WEIGHT_BITS + word) * 16 + column];
+    }
+    UNROLLED(q, 32 / WEIGHT_BITS) {
+      const int code = (int)(codes >> WEIGHT_BITS * q & ((1u << WEIGHT_BITS) - 1));
+      const int step = WEIGHT_BITS == 4 ? q % 2 * 16 + word * 4 + q / 2 : word * 4 + q;
+      tile[chunk + step][i] = raw_of(exists ? (code - zero) * scale : 0);
+    }
+  }
+}
+#endif
 
 // Elements of a packed operand.
 static inline ulong packed_size(const int extent, const int block, const int k) {
@@ -119,23 +164,29 @@ static inline void write_along_k(const __local raw tile[PACK_TILE][PACK_TILE + 1
 // Defines a kernel. operand_name: a or b; place: its place among a product's three offsets; columns: m or n; start,
 // write: statements that find the product's copy, and write `tile`. Grid: x along the columns of the packed operand, y
 // along its rows, z = product. With fewer work-groups in y than squares, each packs one after the other.
-#define PACK_KERNEL(name, target_parameter, start, operand_name, place, columns, along_i, write)                    \
-  __kernel __attribute__((reqd_work_group_size(PACK_ITEMS, 1, 1))) void name(                                       \
-      __global const operand* source, target_parameter, __global const ulong* offsets, const Numbers numbers) {     \
-    start;                                                                                                          \
-    __local raw tile[PACK_TILE][PACK_TILE + 1];                                                                     \
-    const int extent = numbers.columns, k = numbers.k, ld = numbers.ld##operand_name;                               \
-    const int first_i = (int)get_group_id(0) * PACK_TILE;                                                           \
-    const ulong number = get_group_id(2) + numbers.first_product;                                                   \
-    source +=                                                                                                       \
-        numbers.operand_name##_offset + (offsets ? LISTED(number, place) : number * numbers.operand_name##_stride); \
-    for (ulong first_p = get_group_id(1) * PACK_TILE; first_p < (ulong)round_up(k, KL);                             \
-         first_p += get_num_groups(1) * PACK_TILE) {                                                                \
-      barrier(CLK_LOCAL_MEM_FENCE); /* the square before has been written */                                        \
-      read_square(tile, (__global const raw*)source, (ulong)ld, along_i, (int)first_p, first_i, k, extent);         \
-      barrier(CLK_LOCAL_MEM_FENCE);                                                                                 \
-      write;                                                                                                        \
-    }                                                                                                               \
+#define PACK_KERNEL(name, target_parameter, start, operand_name, place, columns, along_i, write)          \
+  READING_KERNEL(name, operand, target_parameter, , start, operand_name, place, columns,                  \
+                 read_square(tile, (__global const raw*)source, (ulong)numbers.ld##operand_name, along_i, \
+                             (int)first_p, first_i, k, extent),                                           \
+                 write)
+#define READING_KERNEL(name, type, target_parameter, last_parameter, start, operand_name, place, columns, read, write) \
+  __kernel __attribute__((reqd_work_group_size(PACK_ITEMS, 1, 1))) void name(                                          \
+      __global const type* source, target_parameter, __global const ulong* offsets,                                    \
+      const Numbers numbers last_parameter) {                                                                          \
+    start;                                                                                                             \
+    __local raw tile[PACK_TILE][PACK_TILE + 1];                                                                        \
+    const int extent = numbers.columns, k = numbers.k;                                                                 \
+    const int first_i = (int)get_group_id(0) * PACK_TILE;                                                              \
+    const ulong number = get_group_id(2) + numbers.first_product;                                                      \
+    source +=                                                                                                          \
+        numbers.operand_name##_offset + (offsets ? LISTED(number, place) : number * numbers.operand_name##_stride);    \
+    for (ulong first_p = get_group_id(1) * PACK_TILE; first_p < (ulong)round_up(k, KL);                                \
+         first_p += get_num_groups(1) * PACK_TILE) {                                                                   \
+      barrier(CLK_LOCAL_MEM_FENCE); /* the square before has been written */                                           \
+      read;                                                                                                            \
+      barrier(CLK_LOCAL_MEM_FENCE);                                                                                    \
+      write;                                                                                                           \
+    }                                                                                                                  \
   }
 
 #define START(columns, block) target += get_group_id(2) * packed_size(numbers.columns, block, numbers.k)
@@ -148,7 +199,11 @@ static inline void write_along_k(const __local raw tile[PACK_TILE][PACK_TILE + 1
 #if LAYOUT_A != ROW_MAJOR && LAYOUT_A != IMAGE
 PACK_KERNEL(clbake_pack_a, __global operand* target, START(m, ML), a, 0, m, TRANS_A, WRITE(LAYOUT_A, ML))
 #endif
-#if LAYOUT_B != ROW_MAJOR && LAYOUT_B != IMAGE
+#define COMMA ,
+#if LAYOUT_B != ROW_MAJOR && WEIGHT_BITS > 0
+READING_KERNEL(clbake_pack_b, uchar, __global element* target, COMMA const int2 weights, START(n, NL), b, 1, n,
+               read_weights(tile, source, weights, (int)first_p, first_i, k, extent), WRITE(LAYOUT_B, NL))
+#elif LAYOUT_B != ROW_MAJOR && LAYOUT_B != IMAGE
 PACK_KERNEL(clbake_pack_b, __global operand* target, START(n, NL), b, 1, n, !TRANS_B, WRITE(LAYOUT_B, NL))
 #endif
 

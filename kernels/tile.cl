@@ -15,6 +15,16 @@
 #define B_POINTER b
 #endif
 
+// Packed weights that the kernel reads: their group in steps of k, and whether they have zero points. Slices of k are
+// whole groups of any size.
+#if WEIGHT_BITS > 0 && LAYOUT_B == ROW_MAJOR
+#define WEIGHTS_PARAMETER , const int2 weights
+#define SLICE_STEP 128
+#else
+#define WEIGHTS_PARAMETER
+#define SLICE_STEP KL
+#endif
+
 #if SPLIT_K == 0
 #define TAIL_PARAMETERS __global real *partials, const int2 tail,
 #else
@@ -29,7 +39,7 @@
 // The work-group size is local_x x local_y. The kernel's first statement is READ_NUMBERS.
 #define GEMM_KERNEL(local_x, local_y)                                                   \
   __kernel __attribute__((reqd_work_group_size(local_x, local_y, 1))) void clbake_gemm( \
-      A_PARAMETER, B_PARAMETER, __global output* c, TAIL_PARAMETERS CALL_PARAMETERS)
+      A_PARAMETER, B_PARAMETER, __global output* c, TAIL_PARAMETERS CALL_PARAMETERS WEIGHTS_PARAMETER)
 
 // The numbers by name, for what the kernel reads and writes: packed operands and partial sums have no gaps, and
 // reduce.cl scales the sums.
@@ -143,14 +153,15 @@ static inline Tile find_tile(const size_t tile_row, const size_t tile_column, co
   tile.product = PRODUCT;
 
   // Slices are multiples of KL deep, so that no block of k is split.
-  const int round = SLICES * KL;
-  const int slice_depth = SLICES == 1 ? k : (k / round + (k % round != 0)) * KL;
+  const int round = SLICES * SLICE_STEP;
+  const int slice_depth = SLICES == 1 ? k : (k / round + (k % round != 0)) * SLICE_STEP;
   tile.first_p = (int)min((size_t)k, SLICE * (size_t)slice_depth);
   tile.depth = alpha == 0 ? 0 : min(k - tile.first_p, slice_depth);
   const ulong first_block = tile.first_p / KL;
 
   // The caller's matrices are indexed by the product's number in the batch, packed operands by that in this launch.
   const ulong number = (ulong)tile.product + first_product;
+  (void)number;  // with two packed operands and partial sums nobody asks
 #if LAYOUT_A == ROW_MAJOR
   a += a_offset + (offsets ? LISTED(number, 0) : number * a_stride) + tile.row * A_STEP_I;
 #else

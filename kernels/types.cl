@@ -46,6 +46,12 @@
 #define C_TYPE 0
 #endif
 
+// Bits of a weight if B is packed weights (WEIGHTS.md), 4 or 8. weight_tile reads them; in other families they are
+// unpacked to A's type before (pack.cl), and nothing else differs from a plain product.
+#ifndef WEIGHT_BITS
+#define WEIGHT_BITS 0
+#endif
+
 // REAL: what is multiplied and summed. SCALED: what sums become on their way to C, and the type of alpha and beta.
 #if PRECISION == 64
 #ifdef cl_khr_fp64
@@ -84,8 +90,16 @@ typedef half element;  // used through pointers only, which needs no cl_khr_fp16
 typedef uchar operand;  // an element of A and B in global memory: the bits
 #define OPERAND_BYTES 1
 #else
-typedef element operand;
 #define OPERAND_BYTES (PRECISION / 8)
+#if !defined(A_BITS)
+typedef element operand;
+#elif A_BITS == 32  // of A in weight_tile, whose C may have another type
+typedef float operand;
+#elif A_BFLOAT16
+typedef ushort operand;
+#else
+typedef half operand;
+#endif
 #endif
 
 // Allows fused multiply-add: faster, and rounded once instead of twice.

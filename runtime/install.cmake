@@ -34,6 +34,11 @@ if(CLBAKE_HAS_TRUST)
         RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)
   install(EXPORT clbakeTrust NAMESPACE clbake:: DESTINATION ${package} COMPONENT development)
 endif()
+install(TARGETS clbake_weights_static clbake_weights_shared EXPORT clbakeWeights
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT development
+        RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)
+install(EXPORT clbakeWeights NAMESPACE clbake:: DESTINATION ${package} COMPONENT development)
 configure_package_config_file(cmake/clbakeConfig.cmake.in clbakeConfig.cmake INSTALL_DESTINATION ${package})
 write_basic_package_version_file(clbakeConfigVersion.cmake COMPATIBILITY SameMajorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/clbakeConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/clbakeConfigVersion.cmake
@@ -50,6 +55,9 @@ list(TRANSFORM private_libs PREPEND -l)
 list(JOIN private_libs " " private_libs)
 configure_file(cmake/clbake.pc.in clbake.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/clbake.pc
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
+configure_file(cmake/clbake-weights.pc.in clbake-weights.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/clbake-weights.pc
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
 if(CLBAKE_HAS_TRUST)
   configure_file(cmake/clbake-trust.pc.in clbake-trust.pc @ONLY)

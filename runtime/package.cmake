@@ -61,6 +61,30 @@ if(CLBAKE_HAS_TRUST)
   endif()
 endif()
 
+# clbake::weights, alike, which needs no other.
+foreach(kind static shared)
+  string(TOUPPER ${kind} KIND)
+  clbake_objects(objects ${kind} clbake_runtime_weights)
+  add_library(clbake_weights_${kind} ${KIND} ${objects})
+  add_library(clbake::weights_${kind} ALIAS clbake_weights_${kind})
+  target_compile_features(clbake_weights_${kind} INTERFACE cxx_std_17)
+  target_include_directories(clbake_weights_${kind} INTERFACE
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/runtime/include> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/cache/include>
+    $<INSTALL_INTERFACE:include>)
+  set_target_properties(clbake_weights_${kind} PROPERTIES
+    OUTPUT_NAME clbake_weights EXPORT_NAME weights_${kind} LINKER_LANGUAGE CXX)
+endforeach()
+set_target_properties(clbake_weights_shared PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+clbake_exports(clbake_weights_shared weights_exports.map)
+if(BUILD_SHARED_LIBS)
+  add_library(clbake::weights ALIAS clbake_weights_shared)
+else()
+  add_library(clbake::weights ALIAS clbake_weights_static)
+endif()
+if(NOT PROJECT_IS_TOP_LEVEL)
+  set_target_properties(clbake_weights_static clbake_weights_shared PROPERTIES EXCLUDE_FROM_ALL ON)
+endif()
+
 include(cmake/ClbakeAddBundle.cmake)
 if(CLBAKE_INSTALL)
   include(install.cmake)

@@ -23,7 +23,7 @@ std::string describe(const std::string& variant, const Problem& p, const GemmRun
        << (e.has_d ? ", D" : "");
   const Quantization& q = p.quantization;
   text << (q.row_scales ? ", scales of rows" : "") << (q.column_scales ? ", of columns" : "") << ", zeros " << q.zero_a
-       << " " << q.zero_b << " " << q.zero_c;
+       << " " << q.zero_b << " " << q.zero_c << ", weights in groups of " << q.weight_group << (q.weight_zeros ? " with zero points" : "");
   return text.str();
 }
 
@@ -89,6 +89,11 @@ void set_quantization(Problem& problem, std::size_t number) {
   };
   const Element c = element_c(problem.precision);
   Quantization& q = problem.quantization;
+  if (has_weights(problem.precision)) {
+    q.weight_zeros = number % 2 == 0;
+    if (problem.k % 128 == 0 && number % 3 != 0) q.weight_group = number % 3 == 1 ? 64 : 128;
+    return;
+  }
   q.row_scales = c != Element::int32 && number % 2 == 0;
   q.column_scales = c != Element::int32 && number % 3 != 0;
   q.row_scale_stride = number % 5 == 0 ? 0 : problem.m + 3;
@@ -129,7 +134,7 @@ std::string failures_at_edges(const Surroundings& where, const cache::Variant& v
     problem.ldb += 9;
     problem.ldc += 5;
     options.a_offset = 3;
-    options.b_offset = 7;
+    options.b_offset = offset_for(element_b(v.precision), 7);
     options.c_offset = 21;
     options.beta = seed % 2 ? 0.0 : -2.0;
     failures += failure_of(where, v.name, problem, options);

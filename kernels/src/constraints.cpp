@@ -51,7 +51,7 @@ constexpr std::uint32_t every = (1U << std::size(all_families)) - 1;
 constexpr std::uint32_t direct = bit(Family::direct), register_tile = bit(Family::register_tile),
                         local_tile = bit(Family::local_tile), thin_tile = bit(Family::thin_tile),
                         warp_tile = bit(Family::warp_tile), warpgroup_tile = bit(Family::warpgroup_tile),
-                        stripe = bit(Family::stripe);
+                        stripe = bit(Family::stripe), weight_tile = bit(Family::weight_tile);
 
 bool is_power(std::uint32_t x) { return (x & (x - 1)) == 0; }
 bool is_width(std::uint32_t w) { return is_power(w) && w <= 16; }
@@ -64,7 +64,8 @@ bool is_along_k(Layout layout, bool stored_along_k) {
 }
 bool a_is_along_k(const Params& p) { return is_along_k(p.layout_a, !p.trans_a); }
 bool b_is_along_k(const Params& p) { return is_along_k(p.layout_b, p.trans_b); }
-std::uint32_t operand_bytes(const Params& p) { return bytes_of(element_a(p.precision)); }
+std::uint32_t operand_bytes(const Params& p) { return bytes_of(element_a(multiplied(p))); }
+bool has_bytes(const Params& p) { return is_mixed(p.precision) && !has_weights(p.precision); }
 // True if local memory holds pairs of elements, which matrix units multiply: PAIRED of tile_loads.cl.
 bool has_pairs(const Params& p) { return p.map == Map::mma; }
 
@@ -109,13 +110,22 @@ bool takes_sm_90_memory(const Case& c) {
 const Constraint kFirst[] = {
     {"precision", every, "double precision needs cl_khr_fp64", "",
      [](const Case& c) { return c.p.precision != Precision::double_precision || c.device.fp64; }},
-    {"precision", every, "a mixed product takes direct, register_tile, local_tile or warpgroup_tile", "",
-     [](const Case& c) { return !is_mixed(c.p.precision) || multiplies_bytes(c.p.family); }},
-    {"precision", local_tile, "a mixed product is not packed, exchanged or multiplied by pairs",
+    {"precision", every & ~weight_tile, "a product of bytes takes direct, register_tile, local_tile or warpgroup_tile", "",
+     [](const Case& c) { return !has_bytes(c.p) || multiplies_bytes(c.p.family); }},
+    {"precision", every & ~weight_tile, "packed weights, not transposed, are packed for a C of A's type, or take weight_tile",
+     "layout_b",
+     [](const Case& c) {
+       const bool packed = c.p.layout_b != Layout::row_major && c.p.layout_b != Layout::image;
+       return !has_weights(c.p.precision) ||
+              (packed && !c.p.trans_b && element_a(c.p.precision) == element_c(c.p.precision));
+     }},
+    {"precision", weight_tile, "weight_tile multiplies packed weights only, not transposed", "",
+     [](const Case& c) { return has_weights(c.p.precision) && !c.p.trans_b; }},
+    {"precision", local_tile, "a product of bytes is not packed, exchanged or multiplied by pairs",
      "layout_a layout_b map exchange",
      [](const Case& c) {
        const bool plain = c.p.layout_a == Layout::row_major && c.p.layout_b == Layout::row_major;
-       return !is_mixed(c.p.precision) || (plain && !has_pairs(c.p) && !c.p.exchange);
+       return !has_bytes(c.p) || (plain && !has_pairs(c.p) && !c.p.exchange);
      }},
     {"vector-width", every, "vector_width must be 1, 2, 4, 8 or 16", "vector_width",
      [](const Case& c) { return is_width(c.p.vector_width); }},
@@ -138,12 +148,18 @@ const Constraint kFirst[] = {
      [](const Case& c) { return c.p.kl % c.p.shares == 0; }},
     {"family", local_tile | warp_tile, "shares must be a power of two, to add up sums", "shares",
      [](const Case& c) { return is_power(c.p.shares); }},
-    {"family", direct | thin_tile, "kl must be a power of two, to add up sums", "kl",
+    {"family", direct | thin_tile | weight_tile, "kl must be a power of two, to add up sums", "kl",
      [](const Case& c) { return is_power(c.p.kl); }},
     {"family", every & ~(local_tile | warp_tile | warpgroup_tile), "split_k must not be 0: the tail cannot be cut",
      "split_k", [](const Case& c) { return c.p.split_k > 0; }},
     {"family", direct, "ns must equal vector_width: a work-item computes one vector of columns", "ns vector_width",
      [](const Case& c) { return c.p.ns == c.p.vector_width; }},
+    {"weights", weight_tile, "nl must be a multiple of 16, ms a power of two up to 16, ks a multiple of 128", "nl ms ks",
+     [](const Case& c) { return c.p.nl % 16 == 0 && is_power(c.p.ms) && c.p.ms <= 16 && c.p.ks % 128 == 0; }},
+    {"weights", weight_tile, "ns must be nl with a kl of 1, else vector_width, and ml be ms", "ml nl ms ns kl vector_width",
+     [](const Case& c) { return c.p.kl == 1 ? c.p.ns == c.p.nl : c.p.ns == c.p.vector_width && c.p.ml == c.p.ms; }},
+    {"weights", weight_tile, "kl must be at most 128, the least slice of k", "kl",
+     [](const Case& c) { return c.p.kl <= 128; }},
     {"family", local_tile, "no layout may be image", "layout_a layout_b",
      [](const Case& c) { return !has_image(c.p); }},
     {"family", every & ~warpgroup_tile, "layout kmajor is warpgroup_tile's", "layout_a layout_b",
@@ -169,9 +185,9 @@ const Constraint kFirst[] = {
                                   c.p.kl % (pairs_depth * c.p.shares) == 0);
      }},
     {"map", local_tile, "map mma needs half or bfloat16, and NVIDIA's sm_80 or later", "",
-     [](const Case& c) { return !has_pairs(c.p) || (has_16_bits(c.p.precision) && c.device.ptx >= 80); }},
+     [](const Case& c) { return !has_pairs(c.p) || (has_16_bits(multiplied(c.p)) && c.device.ptx >= 80); }},
     {"thin", thin_tile, "thin_tile needs half or bfloat16, and NVIDIA's sm_80 or later", "",
-     [](const Case& c) { return has_16_bits(c.p.precision) && c.device.ptx >= 80; }},
+     [](const Case& c) { return has_16_bits(multiplied(c.p)) && c.device.ptx >= 80; }},
     {"thin", thin_tile,
      "a warp computes 8 * ns columns by 4 * ms rows in vectors of ns, or 8 * ms rows by 4 * ns columns in vectors "
      "of 2, the factor of 8 being 2, 4 or 8 and the other side a multiple of 8",
@@ -211,7 +227,7 @@ const Constraint kFirst[] = {
      }},
     {"warpgroup", warpgroup_tile, "operands must be read as stored or padded; bytes along k, as stored or kmajor",
      "layout_a layout_b",
-     [](const Case& c) { return is_mixed(c.p.precision) ? a_is_along_k(c.p) && b_is_along_k(c.p) : reads_rows(c); }},
+     [](const Case& c) { return has_bytes(c.p) ? a_is_along_k(c.p) && b_is_along_k(c.p) : reads_rows(c); }},
     {"image", stripe, "a layout of image needs a device with images", "layout_a layout_b",
      [](const Case& c) { return !has_image(c.p) || c.device.images; }},
     {"image", stripe, "ms of an A (ns of a B) in an image must be whole texels, of 4 elements, of 2 in double",
@@ -226,14 +242,19 @@ const Constraint kFirst[] = {
      [](const Case& c) { return c.p.front_end == FrontEnd::driver || c.device.ptx > 0; }},
     {"front-end", every, "clang cannot compile kernels that read an image", "layout_a layout_b",
      [](const Case& c) { return c.p.front_end == FrontEnd::driver || !has_image(c.p); }},
-    {"registers", register_tile, "at most 2048 bytes of accumulators for a work-item, ms * ns reals", "ms ns", nullptr,
+    {"registers", register_tile | weight_tile, "at most 2048 bytes of accumulators for a work-item, ms * ns reals", "ms ns", nullptr,
      [](const Case& c) { return at_most(item_bytes(c.p), 2048); }},
-    {"registers", every & ~register_tile, "at most 512 bytes of accumulators for a work-item, ms * ns reals", "ms ns",
+    {"registers", every & ~(register_tile | weight_tile), "at most 512 bytes of accumulators for a work-item, ms * ns reals", "ms ns",
      nullptr, [](const Case& c) { return at_most(item_bytes(c.p), 512); }},
     {"private-memory", register_tile, "kl * nl reals of op(B) must fit the private memory of a work-item", "kl nl",
      nullptr,
      [](const Case& c) {
        return at_most(std::uint64_t{c.p.kl} * c.p.nl * real_bytes(c.p.precision), c.device.private_memory_bytes);
+     }},
+    {"private-memory", weight_tile, "ms * ks floats of A and the sums must fit the private memory of a work-item",
+     "kl ms ns ks", nullptr,
+     [](const Case& c) {
+       return at_most(c.p.kl > 1 ? 0 : std::uint64_t{4} * c.p.ms * (c.p.ks + c.p.ns), c.device.private_memory_bytes);
      }},
     // All that a work-item does in KS steps is unrolled, which costs compile time and instruction cache.
     {"unrolling", stripe, "at most 2048 vector multiply-adds may be unrolled: ks * ms * ns / vector_width",
@@ -283,7 +304,7 @@ const Constraint kOfWorkGroup[] = {
     {"warpgroup", warpgroup_tile, "a work-item needs registers for nl / 2 sums, twice for e4m3 and e5m2, and 32 more",
      "ml nl", nullptr,
      [](const Case& c) {
-       const bool adds_blocks = is_mixed(c.p.precision) && !sums_integers(c.p.precision);
+       const bool adds_blocks = has_bytes(c.p) && !sums_integers(c.p.precision);
        return at_most(c.p.nl / (adds_blocks ? 1 : 2) + warpgroup_more_registers,
                       registers(2 * std::max(c.p.ml, 64U) + 128, all_registers));
      }},
@@ -374,7 +395,8 @@ bool check(const Params& params, const DeviceLimits& device, std::vector<Violati
 
 std::string families_of(const Constraint& c) {
   if (c.families == every) return "all";
-  if (c.families == (every & ~register_tile)) return "all others";
+  if (c.families == (every & ~weight_tile)) return "all but weight_tile";
+  if (c.families == (every & ~(register_tile | weight_tile))) return "all others";
   std::string families;
   for (const Family family : all_families) {
     if ((c.families & bit(family)) != 0) families += (families.empty() ? "" : ", ") + std::string(name(family));
@@ -437,6 +459,8 @@ std::uint64_t local_memory_bytes(const Params& p) {
       const auto aligned = [&](std::uint64_t side) { return (p.kl * side + 15) / 16 * 16; };
       return ((p.local_a ? aligned(p.ml) : 0) + (p.local_b ? aligned(p.nl) : 0)) * real;
     }
+    case Family::weight_tile:
+      return p.kl > 1 ? std::uint64_t{4} * p.ms * (p.ks + p.kl / 2 * p.nl) : 0;  // op(A) as floats, sums
     case Family::direct:
     case Family::thin_tile: return p.kl / 2 * tile * real;
     case Family::register_tile: return 0;

@@ -78,6 +78,21 @@ Params small_local_tile(Precision precision) {
                precision);
 }
 
+// For packed weights: a CPU's for any number of rows; a GPU's for few, and one that has them unpacked for more.
+std::vector<Params> weight_tiles(DeviceType type, Precision precision, std::uint32_t vector_bytes) {
+  if (type == DeviceType::gpu) {
+    std::vector<Params> points = {point("weight_tile-hqh-nn-8x16x64-8x4x256-v4", precision)};
+    if (element_a(precision) == element_c(precision)) {
+      points.push_back(local_tile(precision));
+      points.back().layout_b = Layout::padded;
+    }
+    return points;
+  }
+  Params p = point("weight_tile-hqh-nn-64x64x1-8x64x512-v16", precision);
+  p.vector_width = (vector_bytes >= 64 ? 64 : vector_bytes) / 4;
+  return {p};
+}
+
 // ---- Points at which a search on a GPU starts, in this order ----
 
 // Up to 8 rows or columns. Work-items share a column of op(B), stored as rows (the first five) or columns (the next
@@ -142,6 +157,14 @@ std::vector<Params> gpu_specialists(Precision precision) {
 }  // namespace
 
 std::vector<Params> default_variants(DeviceType type, Precision precision, std::uint32_t vector_bytes) {
+  if (has_weights(precision)) {
+    std::vector<Params> variants = weight_tiles(type, precision, vector_bytes);
+    for (std::size_t i = 0, count = variants.size(); i < count; ++i) {
+      variants.push_back(variants[i]);
+      variants.back().trans_a = true;
+    }
+    return variants;
+  }
   std::vector<Params> points = {direct(type, precision, vector_bytes)};
   if (type == DeviceType::cpu) {
     points.push_back(register_tile(precision, vector_bytes));

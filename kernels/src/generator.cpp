@@ -22,7 +22,7 @@ constexpr std::uint32_t complex_gpu_items = 64;
 // The files of a program of this family, in their order; the family's own is the last.
 std::vector<std::string> files_of(const Params& params) {
   const Family family = params.family;
-  const bool warpgroups = family == Family::warpgroup_tile, mixed = is_mixed(params.precision);
+  const bool warpgroups = family == Family::warpgroup_tile, mixed = is_mixed(multiplied(params));
   std::vector<std::string> files = {"types.cl"};
   const auto add = [&](bool wanted, std::initializer_list<const char*> names) {
     if (wanted) files.insert(files.end(), names.begin(), names.end());
@@ -71,7 +71,13 @@ std::string build_options(const Params& params) {
   const Element c = element_c(params.precision);
   define("PRECISION", std::to_string(8 * bytes_of(c)));
   if (c == Element::bfloat16) define("BFLOAT16", "1");
-  if (is_mixed(params.precision)) {
+  if (has_weights(params.precision)) {
+    define("WEIGHT_BITS", element_b(params.precision) == Element::q4 ? "4" : "8");
+    if (params.family == Family::weight_tile) {
+      define("A_BITS", std::to_string(8 * bytes_of(element_a(params.precision))));
+      define("A_BFLOAT16", element_a(params.precision) == Element::bfloat16 ? "1" : "0");
+    }
+  } else if (is_mixed(params.precision)) {
     const auto number = [](Element element) { return std::to_string(static_cast<unsigned>(element)); };
     define("A_TYPE", number(element_a(params.precision)));
     define("B_TYPE", number(element_b(params.precision)));

@@ -94,7 +94,7 @@ bool read_family(std::string_view text, Params& p) {
 }
 
 // By the number of an Element; none of complex ones.
-constexpr std::string_view element_letters = " sdhb  iuwef";
+constexpr std::string_view element_letters = " sdhb  iuwefqv";
 
 // One letter, or for a mixed product those of A, B and C.
 std::string letters(Precision p) {
@@ -137,10 +137,10 @@ const std::vector<Parameter>& parameters() {
     std::vector<Parameter> list = {
         count<&Params::ml>("ml", every, "rows of C per work-group"),
         count<&Params::nl>("nl", every, "columns of C per work-group"),
-        count<&Params::kl>("kl", every, "depth of a block of k; direct, thin_tile: work-items, warps that share it"),
+        count<&Params::kl>("kl", every, "depth of a block of k; direct, weight_tile, thin_tile: work-items, warps that share it"),
         count<&Params::ms>("ms", every, "rows of C per work-item"),
         count<&Params::ns>("ns", every, "columns of C per work-item"),
-        count<&Params::ks>("ks", every, "unrolling of the loop over k"),
+        count<&Params::ks>("ks", every, "unrolling of the loop over k; weight_tile: steps of A that are copied at a time"),
         count<&Params::vector_width>("vector_width", every, "elements of a vector"),
         choice<&Params::layout_a>("layout_a", tiles | stripe, "layout that A is read from", layouts, "a"),
         choice<&Params::layout_b>("layout_b", tiles | stripe, "layout that B is read from", layouts, "b"),
@@ -176,7 +176,7 @@ bool Params::operator==(const Params& other) const {
 
 std::string_view name(Family family) {
   constexpr std::string_view names[] = {"direct",    "register_tile",  "local_tile", "thin_tile",
-                                        "warp_tile", "warpgroup_tile", "stripe"};
+                                        "warp_tile", "warpgroup_tile", "stripe",     "weight_tile"};
   static_assert(std::size(names) == std::size(all_families), "a name for each family, in their order");
   return names[static_cast<std::size_t>(family)];
 }
@@ -210,7 +210,7 @@ std::variant<Params, std::string> parse(std::string_view name) {
   if (parts.size() < 6) return refuse(name, "is not family-precision-transposes-MLxNLxKL-MSxNSxKS-vWIDTH");
   if (!read_family(parts[0], p)) return refuse(parts[0], "is no family");
   if (!read_precision(parts[1], p))
-    return refuse(parts[1], "is no precision: h, b, s, d, or three letters of i, u, w, e, f, h, b and s");
+    return refuse(parts[1], "is no precision: h, b, s, d, or three letters of i, u, w, e, f, q, v, h, b and s");
   if (parts[2].size() != 2 || !read_transposes(parts[2], p)) return refuse(parts[2], "is none of nn, nt, tn, tt");
   if (!read_block(parts[3], p.ml, p.nl, p.kl)) return refuse(parts[3], "is not MLxNLxKL");
   if (!read_block(parts[4], p.ms, p.ns, p.ks)) return refuse(parts[4], "is not MSxNSxKS");
@@ -226,6 +226,7 @@ std::variant<Params, std::string> parse(std::string_view name) {
 
 WorkGroup work_group_size(const Params& params) {
   if (params.family == Family::register_tile) return {1, 1};
+  if (params.family == Family::weight_tile) return {params.nl / params.ns * params.kl, 1};
   // Those that multiply, and for warpgroup_tile the 128 that load; all that share a part of C.
   const bool warpgroups = params.family == Family::warpgroup_tile;
   const std::uint32_t rows = warpgroups ? std::max(params.ml, 64U) : params.ml;  // wgmma multiplies 64 at least

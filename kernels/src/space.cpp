@@ -130,7 +130,13 @@ const Space kSpaces[] = {
                               {"layout_a", kAllLayouts},
                               {"layout_b", kAllLayouts},
                               {"local_a", kSwitch},
-                              {"local_b", kSwitch}})};
+                              {"local_b", kSwitch}}),
+    space_of(Family::weight_tile, {{"ns", {4, 8, 16, 32, 64}},
+                                   {"nl", {16, 32, 64, 128}},
+                                   {"ms", {1, 2, 4, 8, 16}},
+                                   {"ml", {1, 2, 4, 8, 16, 32, 64, 128}},
+                                   {"kl", {1, 4, 8, 16, 32, 64, 128}},
+                                   {"ks", {128, 256, 512, 1024, 2048, 4096}}})};
 static_assert(std::size(kSpaces) == std::size(all_families), "a space for each family");
 
 }  // namespace

@@ -22,9 +22,16 @@ typedef uint2 packed;
 #define PAIR(x, low, high) narrowed((x).low, (x).high)
 // satfinite: as to_bytes does with what is too large.
 static ALWAYS_INLINE ushort narrowed(const float low, const float high) {
-  ushort bits;
-  __asm__("cvt.rn.satfinite." PTX_NAME(C_TYPE) "x2.f32 %0, %1, %2;" : "=h"(bits) : "f"(high), "f"(low));
-  return bits;
+  uint bits;
+  __asm__(
+      "{\n"
+      ".reg .b16 pair;\n"
+      "cvt.rn.satfinite." PTX_NAME(C_TYPE) "x2.f32 pair, %1, %2;\n"
+      "cvt.u32.u16 %0, pair;\n"
+      "}"
+      : "=r"(bits)
+      : "f"(high), "f"(low));
+  return (ushort)bits;
 }
 #else
 typedef uint2 packed;

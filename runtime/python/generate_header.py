@@ -93,16 +93,24 @@ class Header:
         parts += [f"{camel(name)} = CFUNCTYPE({', '.join(filter(None, [self.ctype(result), self.ctypes(parameters)]))})"
                   for result, name, parameters in self.callbacks]
         parts += [self.struct(*each) for each in self.structs]
+        return "\n\n\n".join([*parts, self.function_table("FUNCTIONS")]) + "\n"
+
+    def function_table(self, table: str) -> str:
         functions = [f'    "{name}": ({self.ctype(split(result)[0])}, [{self.ctypes(parameters)}]),'
                      for result, name, parameters in self.functions]
-        parts.append("\n".join(["# name: (result, arguments)", "FUNCTIONS = {", *functions, "}"]))
-        return "\n\n\n".join(parts) + "\n"
+        return "\n".join(["# name: (result, arguments)", table + " = {", *functions, "}"])
+
+    def added_module(self, known: "Header", table: str) -> str:
+        """A smaller header's part, which includes the known one."""
+        self.struct_names += known.struct_names
+        return "\n\n\n".join(["", *(self.struct(*each) for each in self.structs), self.function_table(table)]) + "\n"
 
 
 def generate(include: Path, output: Path) -> None:
     version = re.findall(r"#define CLBAKE_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", (include / "clbake/version.h").read_text())
     header = Header((include / "clbake/clbake.h").read_text())
-    output.write_text(header.module(tuple(int(each) for each in version)))
+    weights = Header((include / "clbake/weights/pack.h").read_text())
+    output.write_text(header.module(tuple(int(each) for each in version)) + weights.added_module(header, "WEIGHT_FUNCTIONS"))
 
 
 if __name__ == "__main__":

@@ -35,9 +35,13 @@ class BuildWithLibrary(build_py):
             library = folder / "runtime/libclbake.so"
             options = ["-DCMAKE_BUILD_TYPE=Release", "-DCLBAKE_BUILD_TOOLS=OFF", "-DCLBAKE_BUILD_TESTS=OFF"]
             subprocess.run(["cmake", "-S", root, "-B", folder, *options], check=True)
-            subprocess.run(["cmake", "--build", folder, "--target", "clbake_shared", "--parallel",
-                            str(os.cpu_count() or 1)], check=True)
-        shutil.copy(library, package / ("libclbake.dll" if Path(library).suffix == ".dll" else "libclbake.so"))
+            subprocess.run(["cmake", "--build", folder, "--target", "clbake_shared", "clbake_weights_shared",
+                            "--parallel", str(os.cpu_count() or 1)], check=True)
+        suffix = ".dll" if Path(library).suffix == ".dll" else ".so"
+        shutil.copy(library, package / f"libclbake{suffix}")
+        weights = Path(library).with_name(f"libclbake_weights{suffix}")
+        if weights.exists():
+            shutil.copy(weights, package / weights.name)
 
 
 class WithLibrary(Distribution):

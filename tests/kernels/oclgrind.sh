@@ -21,6 +21,7 @@ while read -r point; do
     case "$point" in *-b-*) continue ;; esac
     [ "${pairs:-tt}" = tt ] && pairs=nn || pairs=tt
   fi
+  case "$point" in *-[sb][qv][sb]-*) pairs=nn ;; esac
   for transposes in $pairs; do
     variants="$variants,$(echo "$point" | sed "s/TT/$transposes/")"
   done
@@ -51,15 +52,19 @@ run_in_oclgrind() {
 for variant in $(echo "$variants" | tr , ' '); do
   case "$variant" in *-d-[nt][nt]-*) options="--precision double" ;; *-b-*) options="--precision bfloat16" ;;
     *-ius-*) options="--precision int8-uint8-single" ;; *-uis-*) options="--precision uint8-int8-single" ;;
-    *-fee-*) options="--precision e5m2-e4m3-e4m3" ;; *) options="--precision single" ;; esac
+    *-fee-*) options="--precision e5m2-e4m3-e4m3" ;; *-sqs-*) options="--precision single-q4-single" ;;
+    *-b?b-*) options="--precision bfloat16-q$(case "$variant" in *q*) echo 4 ;; *) echo 8 ;; esac)-bfloat16" ;; *) options="--precision single" ;; esac
   # One size for each pair of transposes: an interpreter is slow.
   case "$variant" in
     *-tt-*) options="$options --trans-a --trans-b" sizes="33 3 17 0.5" ;;
     *) sizes="37 41 19 0" ;;
   esac
+  case "$variant" in *-[sb][qv][sb]-*)
+    leading="--lda 200" options="$options --weight-group 64 --weight-zeros" sizes="5 37 192 0" ;; esac
   set -- $sizes
   run_in_oclgrind "$variant at m n k beta = $sizes" "$bundle" --variant "$variant" $options \
     --m "$1" --n "$2" --k "$3" --beta "$4"
+  leading="--lda 50 --ldb 51"
   case "$variant" in *-split0*)  # a tail behind whole tiles
     leading="--lda 70 --ldb 71" units=8
     run_in_oclgrind "$variant with a tail" "$bundle" --variant "$variant" $options --m 37 --n 41 --k 67 --beta 0.5

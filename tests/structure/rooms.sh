@@ -31,7 +31,7 @@ one_way() {
            sed -E 's/^([^:]+):[0-9]+:#include ["<]([^">]+)[">]/\1:\2/' | grep -vE ':clbake/builder/sixteen_bits.hpp$')
 }
 one_way builder/src process shape device run program compile profile release prove build learn tune fleet
-one_way runtime/src opencl select delivery program finalize launch overlay load . c trust
+one_way runtime/src opencl select delivery program finalize launch overlay load . c trust weights
 
 # Quoted includes name files of the same folder: tests those of their own part, or of the internals they test.
 while IFS=: read -r file include; do

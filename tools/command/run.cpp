@@ -33,9 +33,15 @@ Problem problem_from(const Cli& cli) {
   const std::vector<Precision> precisions = cli.precisions("precision");
   if (cli.has("precision") && precisions.size() != 1)
     throw UsageError(std::string("--precision: give one of ") + precision_names);
-  Problem p = builder::tight_problem(precisions.front(), cli.size("m", 0), cli.size("n", 0), cli.size("k", 0),
-                                     cli.has("trans-a"), cli.has("trans-b"),
-                                     cli.has("column-major") ? Layout::column_major : Layout::row_major);
+  Precision precision = precisions.front();
+  const bool column_major = cli.has("column-major");
+  if (column_major && has_weights(precision)) {  // are A then
+    precision = mixed(element_b(precision), element_a(precision), element_c(precision));
+  }
+  Problem p = make_problem({precision, cli.has("trans-a"), cli.has("trans-b")}, cli.size("m", 0), cli.size("n", 0),
+                           cli.size("k", 0), column_major ? Layout::column_major : Layout::row_major);
+  p.quantization.weight_group = cli.size("weight-group", p.quantization.weight_group);
+  p.quantization.weight_zeros = cli.has("weight-zeros");
   p.conj_a = cli.has("conj-a");
   p.conj_b = cli.has("conj-b");
   p.lda = cli.size("lda", p.lda);
@@ -163,6 +169,8 @@ int run(const std::vector<std::string>& arguments) {
   cli.add_value("lda", "N", "leading dimension of A in elements; default: the smallest possible");
   cli.add_value("ldb", "N", "leading dimension of B");
   cli.add_value("ldc", "N", "leading dimension of C");
+  cli.add_value("weight-group", "N", "steps of k that share a scale of packed weights: 32, 64 or 128; default 32");
+  cli.add_flag("weight-zeros", "packed weights have zero points");
   cli.add_value("bias", "WHICH", "add a random vector to C, with an element for each row or column; default none");
   cli.add_value("activation", "NAME",
                 "apply none, relu, clamp (to 0 and 1), sigmoid, silu, gelu or gelu_tanh to the result; default none");

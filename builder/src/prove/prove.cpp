@@ -46,6 +46,10 @@ Epilogue epilogue_number(std::size_t number, const Problem& problem) {
 Quantization quantization_number(std::size_t number, Precision precision) {
   Quantization q;
   if (!is_mixed(precision)) return q;
+  if (has_weights(precision)) {
+    q.weight_zeros = number % 2 == 0;
+    return q;
+  }
   const bool scales = element_c(precision) != Element::int32;
   q.row_scales = scales && number % 2 == 0;
   q.column_scales = scales && number % 3 != 1;
@@ -121,7 +125,7 @@ Status check_edges(EntryProof& entry) {
       options.alpha = alpha_for(v.precision, 1.25);
       options.beta = beta_for(v.precision, beta);
       options.a_offset = is_odd ? 11 : 16;
-      options.b_offset = is_odd ? 13 : 32;
+      options.b_offset = offset_for(element_b(v.precision), is_odd ? 13 : 32);
       options.c_offset = is_odd ? 19 : 8;
       options.d_offset = 5;
       options.bias_offset = 7;

@@ -265,7 +265,7 @@ Status check_memory(const Device& device, const Problem& p, const GemmRunOptions
   const double total = static_cast<double>(d.getInfo<CL_DEVICE_GLOBAL_MEM_SIZE>());
   double sum = 0;
   const std::uint32_t a = bytes_of(element_a(p.precision)), b = bytes_of(element_b(p.precision)),
-                      c = bytes_of(element_c(p.precision)), vector = is_mixed(p.precision) ? 4 : c;
+                      c = bytes_of(element_c(p.precision)), vector = is_mixed(p.precision) && !has_weights(p.precision) ? 4 : c;
   const std::pair<std::size_t, std::uint32_t> buffers[] = {{o.a_offset + e.a, a},
                                                            {o.b_offset + e.b, b},
                                                            {o.c_offset + e.c + kGuard, c},
@@ -382,6 +382,15 @@ double beta_for(Precision precision, double beta) {
   return beta < 0 ? std::floor(beta) : std::ceil(beta);
 }
 
+std::size_t depth_for(Precision precision, std::size_t k) {
+  const std::size_t group = has_weights(precision) ? Quantization().weight_group : 1;
+  return (k + group - 1) / group * group;
+}
+
+std::size_t offset_for(Element element, std::size_t offset) {
+  return is_weights(element) ? (offset + kWeightAlignment - 1) / kWeightAlignment * kWeightAlignment : offset;
+}
+
 Status finish(cl_command_queue queue, cl_event event) {
   const cl::Event last(event);
   cl_int error = clFinish(queue);
@@ -404,7 +413,7 @@ double median(std::vector<double> values) {
 
 Problem tight_problem(Precision precision, std::size_t m, std::size_t n, std::size_t k, bool trans_a, bool trans_b,
                       Layout layout) {
-  return make_problem({precision, trans_a, trans_b}, m, n, k, layout);
+  return make_problem({precision, trans_a, trans_b}, m, n, depth_for(precision, k), layout);
 }
 
 }  // namespace clbake::builder

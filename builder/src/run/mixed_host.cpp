@@ -2,6 +2,7 @@
 
 #include <clbake/builder/elements.hpp>
 #include <clbake/builder/reference.hpp>
+#include <clbake/weights/pack.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -42,8 +43,47 @@ Bytes make_matrix(const Operand& operand, Element element, std::uint8_t outside,
 struct Elements {
   explicit Elements(Precision p) : a(element_a(p)), b(element_b(p)), c(element_c(p)) {}
   Element a, b, c;
-  Element vector() const { return c == Element::int32 ? Element::int32 : Element::single; }  // of a bias
+  Element vector() const {  // of a bias
+    if (is_weights(a) || is_weights(b)) return c;
+    return c == Element::int32 ? Element::int32 : Element::single;
+  }
 };
+
+// Random packed weights, with all codes and zero points that there are.
+Bytes draw_weights(const WeightFormat& format, std::mt19937& random) {
+  const std::size_t groups = format.k / format.group * format.n;
+  const auto below = [&](unsigned limit) { return static_cast<std::uint8_t>(random() % limit); };
+  Bytes codes(format.k * format.n), zeros(format.has_zeros ? groups : 0);
+  std::vector<std::uint16_t> scales(groups);
+  for (std::uint8_t& code : codes) code = below(1U << format.bits);
+  for (std::uint8_t& zero : zeros) zero = below(format.bits == 4 ? 17 : 256);
+  for (std::uint16_t& scale : scales) {
+    std::uint8_t bytes[2];
+    encode(Element::half, draw(Element::half, random) / (format.bits == 4 ? 8 : 128), bytes);
+    std::memcpy(&scale, bytes, sizeof scale);
+  }
+  return *pack_weights(format, {codes.data(), codes.size()}, {scales.data(), groups}, {zeros.data(), zeros.size()});
+}
+
+// The weights of all products, beside each other or shared, as bytes and as numbers.
+Bytes make_weights(const Problem& p, const Operand& operand, Element element, std::size_t n, std::mt19937& random,
+                   std::vector<std::vector<float>>& numbers) {
+  Bytes data(std::max<std::size_t>(1, std::max(operand.extent(), operand.offset)), kNotRead);
+  const WeightFormat format{p.k, n, element == Element::q4 ? std::size_t{4} : 8, p.quantization.weight_group,
+                            p.quantization.weight_zeros};
+  for (std::size_t i = 0; i < p.batch && !operand.empty(); ++i) {
+    std::size_t same = 0;
+    while (same < i && operand.start(same) != operand.start(i)) ++same;
+    if (same < i) {
+      numbers.push_back(numbers[same]);
+      continue;
+    }
+    const Bytes packed = draw_weights(format, random);
+    std::copy(packed.begin(), packed.end(), data.begin() + static_cast<std::ptrdiff_t>(operand.start(i)));
+    numbers.push_back(*unpack_weights({packed.data(), packed.size()}));
+  }
+  return data;
+}
 
 double element_at(const Bytes& bytes, Element element, std::size_t at) {
   return decode(element, &bytes[at * bytes_of(element)]);
@@ -130,10 +170,17 @@ class Reference {
   Sum sum_of(std::size_t i, std::size_t j) const {
     const std::size_t a = operand_a(p_, o_.a_offset).start(product_), b = operand_b(p_, o_.b_offset).start(product_);
     const bool a_down = p_.trans_a != is_column_major(p_), b_down = p_.trans_b != is_column_major(p_);
+    const auto weight = [&](std::size_t l, std::size_t column, std::size_t n) {
+      return static_cast<double>(h_.weights[product_][l * n + column]);
+    };
     Sum sum;
     for (std::size_t l = 0; l < p_.k; ++l) {
-      const double x = element_at(h_.a, types_.a, a + place(a_down, i, l, p_.lda)) - p_.quantization.zero_a;
-      const double y = element_at(h_.b, types_.b, b + place(b_down, l, j, p_.ldb)) - p_.quantization.zero_b;
+      const double x = is_weights(types_.a)
+                           ? weight(l, i, p_.m)
+                           : element_at(h_.a, types_.a, a + place(a_down, i, l, p_.lda)) - p_.quantization.zero_a;
+      const double y = is_weights(types_.b)
+                           ? weight(l, j, p_.n)
+                           : element_at(h_.b, types_.b, b + place(b_down, l, j, p_.ldb)) - p_.quantization.zero_b;
       sum.value += x * y;
       sum.magnitude += std::fabs(x * y);
     }
@@ -157,8 +204,11 @@ MixedHost make_mixed(const Problem& p, const GemmRunOptions& o, std::size_t guar
   const bool reads_c = !o.each.empty() || o.beta != 0.0;
   const Operand in_c = operand_c(p, o.c_offset), in_d = operand_d(p, o.d_offset);
   MixedHost h;
-  h.a = make_matrix(operand_a(p, o.a_offset), types.a, kNotRead, 0, random_of(types.a));
-  h.b = make_matrix(operand_b(p, o.b_offset), types.b, kNotRead, 0, random_of(types.b));
+  const Operand in_a = operand_a(p, o.a_offset), in_b = operand_b(p, o.b_offset);
+  h.a = is_weights(types.a) ? make_weights(p, in_a, types.a, p.m, random, h.weights)
+                            : make_matrix(in_a, types.a, kNotRead, 0, random_of(types.a));
+  h.b = is_weights(types.b) ? make_weights(p, in_b, types.b, p.n, random, h.weights)
+                            : make_matrix(in_b, types.b, kNotRead, 0, random_of(types.b));
   h.c = reads_c ? make_matrix(in_c, types.c, kGuardByte, guard, random_of(types.c))
                 : make_matrix(in_c, types.c, kGuardByte, guard, nan);
   h.d = reads_c ? make_matrix(in_d, types.c, kNotRead, 0, random_of(types.c))

@@ -11,9 +11,10 @@
 namespace clbake::builder {
 
 // The buffers' bytes. Integers are uniform in all of their type, e4m3 and e5m2 and scales in [-1, 1). 7f is where
-// nothing may be read: a NaN of e4m3 and e5m2.
+// nothing may be read: a NaN of e4m3 and e5m2. Packed weights have random codes, scales and zero points.
 struct MixedHost {
   std::vector<std::uint8_t> a, b, c, d, bias, row_scales, column_scales;
+  std::vector<std::vector<float>> weights;  // packed weights as numbers, k x n, those of each product
 };
 
 // `guard`: bytes after C.

@@ -14,9 +14,9 @@ constexpr double unit_roundoff(Precision precision) {
   return real_precision(precision) == Precision::double_precision ? 0x1p-53 : 0x1p-24;
 }
 
-// Unit roundoff of C's elements where it is not the arithmetic's.
-constexpr double rounding_of_result(Precision precision) {
-  switch (element_c(precision)) {
+// Unit roundoff of elements where it is not the arithmetic's.
+constexpr double rounding_of(Element element) {
+  switch (element) {
     case Element::half: return 0x1p-11;
     case Element::bfloat16: return 0x1p-8;
     case Element::e4m3: return 0x1p-4;
@@ -133,8 +133,10 @@ double tolerance(Precision precision, std::size_t k) {
   if (is_complex(precision)) return 1.5 * tolerance(real_precision(precision), 2 * k + 4);
   const double depth = sums_integers(precision) ? 5 : static_cast<double>(k);  // whole sums are exact, scales are not
   const double arithmetic = unit_roundoff(precision) * std::min(depth + 3, 4 * std::sqrt(depth) + 16);
-  const bool of_14_bits = is_mixed(precision) && !sums_integers(precision);
-  return arithmetic + rounding_of_result(precision) + (of_14_bits ? 0x1p-12 : 0);
+  const Element a = element_a(precision), b = element_b(precision);
+  const double unpacked = has_weights(precision) ? rounding_of(is_weights(a) ? b : a) : 0;
+  const bool of_14_bits = is_mixed(precision) && !sums_integers(precision) && !has_weights(precision);
+  return arithmetic + rounding_of(element_c(precision)) + unpacked + (of_14_bits ? 0x1p-12 : 0);
 }
 
 double tolerance(const Problem& problem) {

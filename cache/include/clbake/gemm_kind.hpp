@@ -22,7 +22,11 @@ enum class Element : std::uint32_t {
   int32 = 9,
   e4m3 = 10,  // "OCP 8-bit Floating Point Specification (OFP8)", 1.0: exponent, fraction
   e5m2 = 11,
+  q4 = 12,  // packed weights (kernels/WEIGHTS.md) of 4 and of 8 bits, which are addressed by bytes
+  q8 = 13,
 };
+
+constexpr bool is_weights(Element element) { return element == Element::q4 || element == Element::q8; }
 
 constexpr std::uint32_t bytes_of(Element element) {
   switch (element) {
@@ -36,7 +40,9 @@ constexpr std::uint32_t bytes_of(Element element) {
     case Element::int8:
     case Element::uint8:
     case Element::e4m3:
-    case Element::e5m2: break;
+    case Element::e5m2:
+    case Element::q4:
+    case Element::q8: break;
   }
   return 1;
 }
@@ -54,6 +60,8 @@ constexpr const char* name(Element element) {
     case Element::int32: return "int32";
     case Element::e4m3: return "e4m3";
     case Element::e5m2: return "e5m2";
+    case Element::q4: return "q4";
+    case Element::q8: return "q8";
   }
   return "unknown";
 }
@@ -81,11 +89,14 @@ constexpr Precision all_precisions[] = {Precision::half_precision, Precision::bf
 constexpr Precision complex_precisions[] = {Precision::complex_single, Precision::complex_double};
 
 // The mixed ones, in ascending order. A and B are both integers (int8, uint8) or both floating point (e4m3, e5m2). C is
-// single, half or bfloat16; of integers also int8, uint8 or int32, of floating point also e4m3 or e5m2.
-constexpr std::size_t kMixedPrecisions = 44;
+// single, half or bfloat16; of integers also int8, uint8 or int32, of floating point also e4m3 or e5m2. Or B is weights,
+// A single, half or bfloat16, and C of A's type or single.
+constexpr std::size_t kMixedPrecisions = 54;
 constexpr std::array<Precision, kMixedPrecisions> make_mixed_precisions() {
   constexpr Element integers[] = {Element::int8, Element::uint8};
   constexpr Element reals[] = {Element::e4m3, Element::e5m2};
+  constexpr Element weights[] = {Element::q4, Element::q8};
+  constexpr Element wide[] = {Element::single, Element::half, Element::bfloat16};
   constexpr Element results[] = {Element::single, Element::half,  Element::bfloat16, Element::int8,
                                  Element::uint8,  Element::int32, Element::e4m3,     Element::e5m2};
   std::array<Precision, kMixedPrecisions> all{};
@@ -98,6 +109,11 @@ constexpr std::array<Precision, kMixedPrecisions> make_mixed_precisions() {
         for (int a = 0; a < 2; ++a) {
           all[count++] = kind == 0 ? mixed(integers[a], integers[b], c) : mixed(reals[a], reals[b], c);
         }
+      }
+    }
+    for (const Element b : weights) {
+      for (const Element a : wide) {
+        if (a == c || c == Element::single) all[count++] = mixed(a, b, c);
       }
     }
   }
@@ -133,7 +149,13 @@ constexpr Element element_c(Precision p) {
 constexpr std::uint32_t element_bytes(Precision p) { return bytes_of(element_a(p)); }
 
 // True when A and B are integers.
-constexpr bool sums_integers(Precision p) { return is_mixed(p) && element_a(p) < Element::int32; }
+constexpr bool sums_integers(Precision p) {
+  return is_mixed(p) && (element_a(p) == Element::int8 || element_a(p) == Element::uint8);
+}
+
+// True when B is weights, or A, where a column-major problem states it. Such a product is one of C's precision in all
+// but its operands.
+constexpr bool has_weights(Precision p) { return is_weights(element_b(p)) || is_weights(element_a(p)); }
 
 constexpr bool has_16_bits(Precision precision) {
   return precision == Precision::half_precision || precision == Precision::bfloat16;
@@ -158,7 +180,7 @@ inline std::string name(Precision p) {
 }
 
 constexpr const char* precision_names =
-    "half, bfloat16, single, double, complex-single, complex-double, or types of A, B and C as int8-int8-int32";
+    "half, bfloat16, single, double, complex-single, complex-double, or types of A, B and C as int8-int8-int32 or half-q4-half";
 
 // Kind of product, for which a kernel is compiled, and which a rule, a cost model or a shape describes:
 // C = alpha * op(A) * op(B) + beta * C, op(X) = X or its transpose.

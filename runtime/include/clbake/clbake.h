@@ -209,11 +209,13 @@ typedef enum clbake_element {
   CLBAKE_UINT8 = 8,
   CLBAKE_INT32 = 9,
   CLBAKE_E4M3 = 10,
-  CLBAKE_E5M2 = 11
+  CLBAKE_E5M2 = 11,
+  CLBAKE_Q4 = 12, /* packed weights: clbake/weights/pack.h */
+  CLBAKE_Q8 = 13
 } clbake_element;
 /* The precision of a mixed product, by the types of A, B and C: A and B of CLBAKE_INT8 and CLBAKE_UINT8, or of
- * CLBAKE_E4M3 and CLBAKE_E5M2; C half, bfloat16 or single, or in the first case also an integer, in the second also of
- * 8 bits. */
+ * CLBAKE_E4M3 and CLBAKE_E5M2; C half, bfloat16 or single, or in the first case also an integer, in the second also of 8
+ * bits. Or B of CLBAKE_Q4 or CLBAKE_Q8, A half, bfloat16 or single, and C of A's type or single. */
 #define CLBAKE_MIXED(a, b, c) ((int)(a) | (int)(b) << 8 | (int)(c) << 16)
 typedef enum clbake_layout { CLBAKE_ROW_MAJOR = 0, CLBAKE_COLUMN_MAJOR = 1 } clbake_layout;
 
@@ -260,6 +262,9 @@ typedef struct clbake_problem {
   size_t row_scale_stride, column_scale_stride;
   int zero_a, zero_b; /* A and B of integers */
   int zero_c;         /* C of 8 bits, an integer: added to the rounded result */
+  /* Packed weights: clbake/weights/pack.h. */
+  size_t weight_group; /* steps of k that share a scale: 32, 64 or 128 */
+  int weight_zeros;    /* 0: no zero points */
 } clbake_problem;
 
 /* Buffers of a problem with a bias, D or scales, else NULL. The caller owns them. Offsets are in elements. */
@@ -291,6 +296,7 @@ static inline void clbake_problem_init(clbake_problem* problem, int precision, s
   problem->lda = k > 0 ? k : 1;
   problem->ldb = problem->ldc = n > 0 ? n : 1;
   problem->batch = 1;
+  problem->weight_group = 32;
 }
 
 /* ---- The library: any number of threads at once. After a fork the child must not use it. ---- */

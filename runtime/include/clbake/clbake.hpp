@@ -72,7 +72,7 @@ struct Epilogue {
   std::size_t d_stride = 0;  // as c_stride. With offsets, the products of D begin where those of C do
 };
 
-// Scales and zero points of a mixed product. An element of A is (a - zero_a) times the scale of its row of op(A),
+// Scales and zero points of a mixed product of bytes. An element of A is (a - zero_a) times the scale of its row of op(A),
 // one of B (b - zero_b) times that of its column of op(B); alpha is the scale of the whole product. Scales are singles,
 // one for each of the m rows, or n columns, as the caller sees them.
 struct Quantization {
@@ -83,6 +83,9 @@ struct Quantization {
   int zero_a = 0;  // A and B of integers: each a number of its type
   int zero_b = 0;
   int zero_c = 0;  // C of int8 or uint8: added to the result after rounding to a whole number
+  // Packed weights (clbake/weights/pack.hpp), which have scales of their own and none of the above:
+  std::size_t weight_group = 32;  // steps of k that share a scale: 32, 64 or 128, a divisor of k
+  bool weight_zeros = false;      // they have a zero point for each scale
 };
 
 // C = alpha * op(A) * op(B) + beta * C in the precision and with the transposes of the kind (clbake/gemm_kind.hpp),
@@ -94,6 +97,10 @@ struct Quantization {
 // activation is none, relu or clamp. Else the sums go on as singles, the bias is single, and the result is rounded to
 // nearest even; what is too large for an int8, uint8, e4m3 or e5m2 C becomes the largest number, and a NaN 0 in
 // integers.
+//
+// Packed weights, of element q4 or q8, are op(B), not transposed (column-major: op(A)), sums are single, and bias and D
+// have C's type. Their offsets, strides and extents are in bytes, multiples of 16, and their leading dimension is not
+// used.
 struct Problem : GemmKind {
   // Complex problems only: conjugate op(X), so that with trans_x it is the conjugate transpose.
   bool conj_a = false;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <clbake/clbake.hpp>
+#include <clbake/weights/format.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -63,11 +64,25 @@ inline Operand make_operand(const Problem& p, bool along_columns, std::size_t ro
   if (along_columns) std::swap(rows, cols);
   return {rows, cols, ld, p.batch, stride, p.offsets.empty() ? nullptr : &p.offsets, which, offset};
 }
+// Packed weights are one row of bytes. Element: q4 or q8; n: their columns.
+inline Operand make_weights(const Problem& p, Element element, std::size_t n, std::size_t stride,
+                            std::size_t BatchOffsets::*which, std::size_t offset) {
+  const Quantization& q = p.quantization;
+  const WeightFormat format{p.k, n, element == Element::q4 ? std::size_t{4} : 8, q.weight_group, q.weight_zeros};
+  const std::size_t bytes = p.k == 0 || n == 0 ? 0 : weight_bytes(format);
+  return {1, bytes, bytes, p.batch, stride, p.offsets.empty() ? nullptr : &p.offsets, which, offset};
+}
 inline Operand operand_a(const Problem& p, std::size_t offset = 0) {
+  if (is_weights(element_a(p.precision))) {
+    return make_weights(p, element_a(p.precision), p.m, p.a_stride, &BatchOffsets::a, offset);
+  }
   return make_operand(p, p.trans_a != (p.layout == Layout::column_major), p.m, p.k, p.lda, p.a_stride, &BatchOffsets::a,
                       offset);
 }
 inline Operand operand_b(const Problem& p, std::size_t offset = 0) {
+  if (is_weights(element_b(p.precision))) {
+    return make_weights(p, element_b(p.precision), p.n, p.b_stride, &BatchOffsets::b, offset);
+  }
   return make_operand(p, p.trans_b != (p.layout == Layout::column_major), p.k, p.n, p.ldb, p.b_stride, &BatchOffsets::b,
                       offset);
 }

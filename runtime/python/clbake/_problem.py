@@ -11,7 +11,7 @@ from ._header import Activation, Argument, Bias, Code, Element, Layout, Precisio
 DTYPES = {Precision.SINGLE: "float32", Precision.DOUBLE: "float64", Precision.HALF: "float16",
           Precision.BFLOAT16: "bfloat16", Precision.COMPLEX_SINGLE: "complex64", Precision.COMPLEX_DOUBLE: "complex128",
           Element.INT8: "int8", Element.UINT8: "uint8", Element.INT32: "int32",
-          Element.E4M3: "float8_e4m3fn", Element.E5M2: "float8_e5m2"}
+          Element.E4M3: "float8_e4m3fn", Element.E5M2: "float8_e5m2", Element.Q4: "uint8", Element.Q8: "uint8"}
 # Other types that hold their bits.
 BITS = {Precision.BFLOAT16: "uint16", Element.E4M3: "uint8", Element.E5M2: "uint8"}
 
@@ -26,7 +26,7 @@ def element_types(precision: int) -> tuple[int, ...]:
     if precision < 256:
         return (precision,) * 5 + (Precision.SINGLE,) * 2
     a, b, c = precision & 255, precision >> 8 & 255, precision >> 16
-    vector = Element.INT32 if c == Element.INT32 else Precision.SINGLE
+    vector = c if Element.Q4 in (a, b) or Element.Q8 in (a, b) or c == Element.INT32 else Precision.SINGLE
     return (a, b, c, vector, c, Precision.SINGLE, Precision.SINGLE)
 
 
@@ -70,7 +70,7 @@ class Problem(h.ProblemStruct):
     Leading dimensions that are None are the least, strides that are None put the products of a batch one after
     another. conj_a and conj_b conjugate op(X) of a complex problem. `offsets`: for each product the elements before its
     A, B and C, in the place of the strides. With `has_d` beta multiplies a matrix D instead of C. Scales and zero points
-    are those of a mixed product.
+    are those of a mixed product. Packed weights (clbake.weights) are bytes: so are their offsets and strides.
 
     Does not change once it is made. Raises Error for sizes that are negative or too large; a library refuses everything
     else that is impossible.
@@ -87,7 +87,7 @@ class Problem(h.ProblemStruct):
                  low: float = 0.0, high: float = 0.0, has_d: bool = False, ldd: int | None = None,
                  d_stride: int | None = None, row_scales: bool = False, column_scales: bool = False,
                  row_scale_stride: int = 0, column_scale_stride: int = 0, zero_a: int = 0, zero_b: int = 0,
-                 zero_c: int = 0) -> None:
+                 zero_c: int = 0, weight_group: int = 32, weight_zeros: bool = False) -> None:
         super().__init__()
         self.precision, self.layout, self.bias, self.activation = map(int, (precision, layout, bias, activation))
         self.trans_a, self.trans_b, self.conj_a, self.conj_b = map(bool, (trans_a, trans_b, conj_a, conj_b))
@@ -101,8 +101,10 @@ class Problem(h.ProblemStruct):
             if not -2**31 <= operator.index(zero) < 2**31:
                 raise refused(Argument.QUANTIZATION, f"{name} is {zero}")
             setattr(self, name, zero)
-        self._lay_out("a", self.m, self.k, trans_a, lda, a_stride)
-        self._lay_out("b", self.k, self.n, trans_b, ldb, b_stride)
+        self.weight_group = checked_size(weight_group, Argument.QUANTIZATION)
+        self.weight_zeros = bool(weight_zeros)
+        self._lay_out("a", self.m, self.k, trans_a, lda, a_stride, self._packed_bytes(self.precision & 255, self.m))
+        self._lay_out("b", self.k, self.n, trans_b, ldb, b_stride, self._packed_bytes(self.precision >> 8 & 255, self.n))
         self._lay_out("c", self.m, self.n, False, ldc, c_stride)
         if has_d:
             self._lay_out("d", self.m, self.n, False, ldd, d_stride)
@@ -118,15 +120,23 @@ class Problem(h.ProblemStruct):
             raise AttributeError("a Problem does not change; make another one")
         super().__setattr__(name, value)
 
+    def _packed_bytes(self, element: int, columns: int) -> int | None:
+        """Bytes of this operand if it is packed weights (weight_bytes in clbake/weights/format.hpp)."""
+        if element not in (Element.Q4, Element.Q8) or self.weight_group == 0:
+            return None
+        bits = 4 if element == Element.Q4 else 8
+        block = (3 if self.weight_zeros else 2) * 16 + 2 * self.weight_group * bits
+        return 64 + (columns + 15) // 16 * (self.k // self.weight_group) * block
+
     def _lay_out(self, name: str, rows: int, columns: int, transposed: bool, leading: int | None,
-                 stride: int | None) -> None:
+                 stride: int | None, packed_bytes: int | None = None) -> None:
         row_major = self.layout == Layout.ROW_MAJOR
         length, number = (columns, rows) if row_major != bool(transposed) else (rows, columns)
         if leading is None:
             leading = max(length, 1)
         if stride is None:
             # No product may share its C with another one, even where C has no element.
-            stride = max(number * leading, 1) if self.batch > 1 else 0
+            stride = (packed_bytes or max(number * leading, 1)) if self.batch > 1 else 0
         setattr(self, f"ld{name}", checked_size(leading, Argument[f"LD{name.upper()}"]))
         setattr(self, f"{name}_stride", checked_size(stride, Argument[f"{name.upper()}_STRIDE"]))
 

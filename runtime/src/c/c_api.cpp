@@ -165,7 +165,9 @@ clbake::Problem clbake::c::problem_of(const clbake_problem* problem) {
                     from.column_scale_stride,
                     from.zero_a,
                     from.zero_b,
-                    from.zero_c};
+                    from.zero_c,
+                    from.weight_group,
+                    from.weight_zeros != 0};
   return p;
 }
 

@@ -201,6 +201,11 @@ cl_int set_arguments(cl_kernel kernel, HeldArguments& held, const LaunchPlan& pl
     switch (argument.value) {
       case Value::numbers: set.number(numbers_of(plan, step.part, call)); break;
       case Value::quantization: set.number(quantization_of(plan, step.part, call)); break;
+      case Value::weights: {
+        const Quantization& q = plan.real.quantization;
+        set.number(std::array<cl_int, 2>{as_int(q.weight_group), q.weight_zeros ? 1 : 0});
+        break;
+      }
       case Value::scalars: {
         const std::array<double, 4> scalars = scalars_of(plan.real.epilogue, call);
         whole ? set.whole(scalars) : set.reals(scalars, doubles);

@@ -62,6 +62,10 @@ bool is_within(cl_device_id device, cl_device_id whole) {
   return device != nullptr;
 }
 
+std::size_t bias_bytes_of(Precision precision) {
+  return is_mixed(precision) && !has_weights(precision) ? sizeof(cl_float) : bytes_of(element_c(precision));
+}
+
 }  // namespace
 
 bool overlap(const Operand& x, const Operand& y) {
@@ -146,7 +150,7 @@ Status OperandChecks::check(const cl::Context& context, const Call& call) {
 Status OperandChecks::check_sizes(const cl::Context& context, const Call& call) const {
   const Precision precision = problem_->precision;
   const std::size_t bytes = bytes_of(element_c(precision));
-  const std::size_t bias_bytes = is_mixed(precision) ? sizeof(cl_float) : bytes;
+  const std::size_t bias_bytes = bias_bytes_of(precision);
   const EpilogueBuffers& more = call.more;
   Status status;
   const auto check = [&](const BufferArgument& as, const Matrix& matrix, std::size_t extent, std::size_t each) {
@@ -154,7 +158,12 @@ Status OperandChecks::check_sizes(const cl::Context& context, const Call& call) 
   };
   if (call.reads_operands) {
     check(exchanged_ ? kBufferB : kBufferA, call.a, extents_.a, bytes_of(element_a(precision)));
-    check(exchanged_ ? kBufferA : kBufferB, call.b, extents_.b, bytes_of(element_b(precision)));
+    const BufferArgument& as_b = exchanged_ ? kBufferA : kBufferB;
+    check(as_b, call.b, extents_.b, bytes_of(element_b(precision)));
+    if (status && has_weights(precision) && call.b.offset % kWeightAlignment != 0) {
+      status = {as_b.argument,
+                joined({as_b.name, ": packed weights at byte ", call.b.offset, ", which is no multiple of 16"})};
+    }
   }
   check(kBufferC, call.c, extents_.c, bytes);
   if (call.reads_d) check(kBufferD, more.d, extents_.d, bytes);
@@ -200,7 +209,7 @@ Status OperandChecks::check_bytes_apart(const Call& call) const {
   }
   const Operand d = operand_d(p, more.d.offset);
   if (call.reads_d && !same_matrix(d, c) && meets_c(more.d, d, c_bytes)) return refused(Argument::d_alias, "D");
-  if (meets_c(more.bias, operand_bias(p, more.bias.offset), 4)) return refused(Argument::bias_alias, "the bias");
+  if (meets_c(more.bias, operand_bias(p, more.bias.offset), bias_bytes_of(p.precision))) return refused(Argument::bias_alias, "the bias");
   if (meets_c(more.row_scales, operand_row_scales(p, more.row_scales.offset), 4)) {
     return refused(exchanged_ ? Argument::column_scales : Argument::row_scales, "scales");
   }

@@ -160,6 +160,11 @@ std::vector<KernelArgument> arguments_of(const LaunchPlan& plan, Role role) {
   if (updates_c) add(arguments, {{Value::bias}, {Value::d}});
   add(arguments, {{Value::numbers}});
   if (updates_c) add(arguments, {{Value::scalars}});
+  if (has_weights(v.precision)) {
+    const bool unpacks = has(v, Role::pack_b);
+    if (role == Role::pack_b || (role == Role::gemm && !unpacks)) add(arguments, {{Value::weights}});
+    return arguments;
+  }
   if (!is_mixed(v.precision) || role == Role::pack_a || role == Role::pack_b) return arguments;
   if (updates_c) {
     add(arguments, {{Value::row_scales}, {Value::column_scales}, {Value::row_terms}, {Value::column_terms}});

@@ -52,6 +52,7 @@ enum class Value : std::uint8_t {
   complex_offsets,  // the same in complex elements
   numbers,          // KernelNumbers
   quantization,     // KernelQuantization
+  weights,          // group of packed weights, and whether they have zero points
   scalars,          // alpha, beta and the bounds of a clamp
   tail,
   integer,   // KernelArgument::number

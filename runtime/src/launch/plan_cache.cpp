@@ -12,13 +12,20 @@ bool equal(const Epilogue& x, const Epilogue& y) {
          x.high == y.high && x.has_d == y.has_d && x.ldd == y.ldd && x.d_stride == y.d_stride;
 }
 
+bool equal(const Quantization& x, const Quantization& y) {
+  return x.row_scales == y.row_scales && x.column_scales == y.column_scales &&
+         x.row_scale_stride == y.row_scale_stride && x.column_scale_stride == y.column_scale_stride &&
+         x.zero_a == y.zero_a && x.zero_b == y.zero_b && x.zero_c == y.zero_c && x.weight_group == y.weight_group &&
+         x.weight_zeros == y.weight_zeros;
+}
+
 // Sizes first: they tell most problems apart.
 bool equal(const Problem& x, const Problem& y) {
   const auto same = [](const BatchOffsets& a, const BatchOffsets& b) { return a.a == b.a && a.b == b.b && a.c == b.c; };
   return x.m == y.m && x.n == y.n && x.k == y.k && x.kind() == y.kind() && x.layout == y.layout &&
          x.conj_a == y.conj_a && x.conj_b == y.conj_b && x.lda == y.lda && x.ldb == y.ldb && x.ldc == y.ldc &&
          x.batch == y.batch && x.a_stride == y.a_stride && x.b_stride == y.b_stride && x.c_stride == y.c_stride &&
-         equal(x.epilogue, y.epilogue) &&
+         equal(x.epilogue, y.epilogue) && equal(x.quantization, y.quantization) &&
          std::equal(x.offsets.begin(), x.offsets.end(), y.offsets.begin(), y.offsets.end(), same);
 }
 

@@ -29,9 +29,14 @@ bool packs(const cache::Variant& variant) {
   return has(variant, cache::Role::pack_a) || has(variant, cache::Role::pack_b);
 }
 
-// k = 1. Requires m, n > 0.
+// Steps of k, at least so many: packed weights have whole groups.
+std::size_t depth_of(const cache::Variant& variant, std::size_t least) {
+  return has_weights(variant.precision) ? round_up(least, Quantization().weight_group) : least;
+}
+
+// The least k but 0. Requires m, n > 0.
 Problem thin_product(const cache::Variant& variant, std::size_t m, std::size_t n) {
-  return make_problem(variant.kind(), m, n, 1);
+  return make_problem(variant.kind(), m, n, depth_of(variant, 1));
 }
 
 // Columns of one row for which a launch's grid is large in x.
@@ -42,7 +47,7 @@ std::size_t large_in_x(const cache::Launch& launch) {
 // Problems for split_k = 0: a large grid, all of it in x, and a tile that is cut, so that there is a reduction.
 std::vector<Problem> grids_of_tail(const cache::Variant& v) {
   return {thin_product(v, 1, large_in_x(product_launch(v))),
-          make_problem(v.kind(), 1, 1, 2 * kSliceBlocks * v.block_k)};
+          make_problem(v.kind(), 1, 1, depth_of(v, 2 * kSliceBlocks * v.block_k))};
 }
 
 // The widest grids of matrices of the usual size, with as few elements as can be.
@@ -172,6 +177,7 @@ struct Sizes {
   std::size_t depth;     // a multiple of seven
 };
 constexpr Sizes kSizes[] = {{1, 70}, {8, 616}};
+constexpr Sizes kWeightSizes[] = {{1, 224}, {8, 672}};
 
 std::size_t above(std::size_t tile, std::size_t multiple) { return (tile / multiple + 1) * multiple; }
 
@@ -209,6 +215,25 @@ void fill(std::vector<unsigned char>& all, Element element, std::size_t rows, st
   for (std::size_t i = 0; i < rows; ++i) {
     for (std::size_t j = 0; j < columns; ++j) {
       store(element, of(i, j), &all[(transposed ? j * rows + i : i * columns + j) * bytes]);
+    }
+  }
+}
+
+// Packed weights of the same numbers (kernels/WEIGHTS.md): scales g(j) of codes s(l) above the zero point of all.
+void fill_weights(std::vector<unsigned char>& all, const Problem& p) {
+  const WeightFormat format{p.k, p.n, element_b(p.precision) == Element::q4 ? std::size_t{4} : 8};
+  const std::size_t chunks = p.k / format.group;  // each a group
+  for (std::size_t j = 0; j < p.n; ++j) {
+    const std::size_t column = j % kWeightPanel;
+    for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
+      unsigned char* const block = &all[kWeightHeader + (j / kWeightPanel * chunks + chunk) * weight_block(format)];
+      store(Element::half, column_factor(j), block + 2 * column);
+      for (std::size_t i = 0; i < format.group; ++i) {
+        const unsigned code = step_factor(chunk * format.group + i) + (1U << (format.bits - 1));
+        const std::size_t in_word = format.bits == 4 ? i % 16 : i;  // of four codes, or twice four
+        unsigned char& byte = block[weight_head(format) + (in_word / 4 * kWeightPanel + column) * 4 + in_word % 4];
+        byte = static_cast<unsigned char>(byte | code << (i != in_word ? 4 : 0));
+      }
     }
   }
 }
@@ -258,7 +283,8 @@ Status launch_every_shape(const Gemm& gemm) {
 
 Status check_product(const cl::Context& context, const cl::Device& device, const Program& program) {
   const cache::Launch& launch = product_launch(program.variant);
-  for (const Sizes& sizes : kSizes) {
+  const bool weights = has_weights(program.variant.precision);
+  for (const Sizes& sizes : weights ? kWeightSizes : kSizes) {
     const Problem p = make_problem(program.variant.kind(), above(launch.tile_m, sizes.multiple),
                                    above(launch.tile_n, sizes.multiple), sizes.depth);
     const Result<std::unique_ptr<PreparedGemm>> gemm = prepare_program(context, device, program, p);
@@ -266,8 +292,12 @@ Status check_product(const cl::Context& context, const cl::Device& device, const
     Matrices found(p);
     fill(found.a, element_a(p.precision), p.m, p.k, p.trans_a,
          [](std::size_t i, std::size_t l) { return row_factor(i) * step_factor(l); });
-    fill(found.b, element_b(p.precision), p.k, p.n, p.trans_b,
-         [](std::size_t l, std::size_t j) { return step_factor(l) * column_factor(j); });
+    if (weights) {
+      fill_weights(found.b, p);
+    } else {
+      fill(found.b, element_b(p.precision), p.k, p.n, p.trans_b,
+           [](std::size_t l, std::size_t j) { return step_factor(l) * column_factor(j); });
+    }
     const Status computed = Launcher(context, device).run(**gemm, found);
     if (!computed) return computed;
     Matrices expected(p);

@@ -102,12 +102,32 @@ Status check_quantization(const Problem& p) {
       return {Argument::quantization, "scales: an int32 C has none, its sums stay whole"};
     }
   }
+  if (q.weight_zeros) return {Argument::quantization, "weight_zeros: no operand is packed weights"};
   const std::size_t most = kMaxDistance / std::max<std::size_t>(p.batch, 1);
   Status status = check_distance(Argument::quantization, "row_scale_stride", q.row_scale_stride, most);
   if (status) status = check_distance(Argument::quantization, "column_scale_stride", q.column_scale_stride, most);
   if (status) status = check_zero("zero_a", q.zero_a, element_a(p.precision));
   if (status) status = check_zero("zero_b", q.zero_b, element_b(p.precision));
   return status ? check_zero("zero_c", q.zero_c, element_c(p.precision)) : status;
+}
+
+// `p` is row-major: B is packed weights.
+Status check_weights(const Problem& p) {
+  const Quantization& q = p.quantization;
+  const auto refused = [](auto&&... why) { return Status(Argument::quantization, joined({why...})); };
+  if (p.trans_b) return refused("packed weights are not transposed");
+  if (q.row_scales || q.column_scales) return refused("scales: packed weights have their own");
+  if (q.zero_a != 0 || q.zero_b != 0 || q.zero_c != 0) return refused("zero points: packed weights have their own");
+  if (!is_weight_group(q.weight_group)) return refused("weight_group = ", q.weight_group, " is not 32, 64 or 128");
+  if (p.k % q.weight_group != 0) return refused("k = ", p.k, " is no multiple of weight_group = ", q.weight_group);
+  const auto is_aligned = [](std::size_t bytes) { return bytes % kWeightAlignment == 0; };
+  if (p.offsets.empty() && p.batch > 1 && !is_aligned(p.b_stride)) {
+    return refused("packed weights: a stride of ", p.b_stride, " bytes is no multiple of 16");
+  }
+  for (const BatchOffsets& product : p.offsets) {
+    if (!is_aligned(product.b)) return refused("packed weights: an offset of ", product.b, " is no multiple of 16");
+  }
+  return {};
 }
 
 Status check_complex(const Problem& p) {
@@ -121,11 +141,19 @@ Status check_complex(const Problem& p) {
   return e.has_d ? Status(Argument::ldd, "has_d: complex problems have no epilogue") : Status();
 }
 
+// True for the mixed precision of a column-major problem.
+bool known_exchanged(Precision p) {
+  const Precision row_major = mixed(element_b(p), element_a(p), element_c(p));
+  return std::find(mixed_precisions.begin(), mixed_precisions.end(), row_major) != mixed_precisions.end();
+}
+
 Status check_problem(const Problem& p) {
   const auto known = [&](const auto& list) {
     return std::find(std::begin(list), std::end(list), p.precision) != std::end(list);
   };
-  if (!known(all_precisions) && !known(complex_precisions) && !known(mixed_precisions)) {
+  const bool column_major = p.layout == Layout::column_major;
+  const bool is_known = known(all_precisions) || known(complex_precisions) || known(mixed_precisions);
+  if (column_major && is_mixed(p.precision) ? !known_exchanged(p.precision) : !is_known) {
     return {Argument::precision, joined({"precision is none of ", precision_names})};
   }
   if (p.layout != Layout::row_major && p.layout != Layout::column_major) {
@@ -143,7 +171,8 @@ Status check_problem(const Problem& p) {
   if (status) status = check_complex(p);
   if (status) status = check_epilogue(p);
   if (status) status = check_whole_epilogue(p);
-  return status ? check_quantization(p) : status;
+  if (!status) return status;
+  return has_weights(p.precision) ? check_weights(row_major(p)) : check_quantization(p);
 }
 
 }  // namespace
@@ -161,6 +190,8 @@ Problem make_problem(const GemmKind& kind, std::size_t m, std::size_t n, std::si
   p.lda = at_least_one(p.trans_a != column_major ? m : k);
   p.ldb = at_least_one(p.trans_b != column_major ? k : n);
   p.ldc = at_least_one(column_major ? m : n);
+  if (is_weights(element_a(p.precision))) p.lda = 1;
+  if (is_weights(element_b(p.precision))) p.ldb = 1;
   return p;
 }
 
@@ -183,7 +214,7 @@ Problem row_major(const Problem& problem) {
   if (problem.epilogue.bias == Bias::per_column) p.epilogue.bias = Bias::per_row;
   const Quantization& q = problem.quantization;
   p.quantization = {q.column_scales, q.row_scales, q.column_scale_stride, q.row_scale_stride, q.zero_b,
-                    q.zero_a,        q.zero_c};
+                    q.zero_a,        q.zero_c,     q.weight_group,        q.weight_zeros};
   if (is_mixed(problem.precision)) {
     p.precision = mixed(element_b(problem.precision), element_a(problem.precision), element_c(problem.precision));
   }

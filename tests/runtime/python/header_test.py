@@ -21,7 +21,7 @@ from clbake import _header as h  # noqa: E402
 header = (root / "runtime/include/clbake/clbake.h").read_text()
 
 
-def of_c_program(expressions, include="clbake/clbake.h"):
+def of_c_program(expressions, include="clbake/weights/pack.h"):
     """The values of integer expressions, by a program that includes the header."""
     lines = "".join(f'printf("%lld\\n", (long long)({e}));\n' for e in expressions)
     source = f"#include <{include}>\n#include <stdio.h>\nint main(void) {{\n{lines}return 0;\n}}\n"

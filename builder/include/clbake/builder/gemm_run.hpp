@@ -78,6 +78,10 @@ class GemmRun {
 double alpha_for(Precision precision, double alpha);
 double beta_for(Precision precision, double beta);
 
+// A depth for a check: k, but whole groups of packed weights. And an offset of an operand: weights have aligned ones.
+std::size_t depth_for(Precision precision, std::size_t k);
+std::size_t offset_for(Element element, std::size_t offset);
+
 // Waits until all that was enqueued is done; releases `event`, which the last command left (null: there was none).
 Status finish(cl_command_queue queue, cl_event event);
 
@@ -88,7 +92,7 @@ Status finish_timed(const Session& session, const std::function<Status(cl_event*
 // The middle value; the mean of the two middle ones for an even count. Requires values to be non-empty.
 double median(std::vector<double> values);
 
-// A problem with tight leading dimensions (at least 1).
+// A problem with tight leading dimensions (at least 1), and the k of depth_for.
 Problem tight_problem(Precision precision, std::size_t m, std::size_t n, std::size_t k, bool trans_a = false,
                       bool trans_b = false, Layout layout = Layout::row_major);
 

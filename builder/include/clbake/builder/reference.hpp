@@ -15,6 +15,7 @@ namespace clbake::builder {
 // (Higham, Accuracy and Stability of Numerical Algorithms, section 3.1) and, for the random data that clbake checks
 // with, grows like sqrt(k) u: tolerance = u * min(k + 3, 4 sqrt(k) + 16), one u for the final rounding. 16 bits
 // are computed in single and rounded once more at the end, half to 2^-11, bfloat16 to 2^-8, e4m3 to 2^-4, e5m2 to 2^-3;
+// of packed weights, which may be unpacked to these types, so much once more;
 // below 2^-14, where half's numbers lie 2^-24 apart, its errors are counted in units of that sum + 2^-14. Of a complex
 // product the real and the imaginary part are sums of 2k products, their errors together sqrt(2) times one of them, and
 // products with alpha and beta are rounded before and after: 1.5 times what 2k + 4 real products may show. NVIDIA's

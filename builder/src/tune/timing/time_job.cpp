@@ -106,7 +106,7 @@ Result<std::vector<cache::Entry>> Bench::baked_entries(const cache::Source& sour
 // first launch, with whatever the driver still compiles there.
 Status Bench::check_edges() const {
   const cache::Launch& launch = product_launch(variant_);
-  const Shape shape{variant_.kind(), launch.tile_m + 1, launch.tile_n + 3, 133};
+  const Shape shape{variant_.kind(), launch.tile_m + 1, launch.tile_n + 3, depth_for(variant_.precision, 133)};
   Problem problem = problem_of(shape);
   problem.lda += 3;
   problem.ldb += 5;

@@ -23,23 +23,27 @@ enum class Family {
   warp_tile,       // NVIDIA's devices, doubles: matrix units, tiles that asynchronous copies fill early
   warpgroup_tile,  // NVIDIA's sm_90, 16 or 8 bits: matrix units that read local memory, work-items that only load
   stripe,          // the paper's: each operand through local memory or not, from a buffer or an image
+  weight_tile,     // packed weights: unpacked in registers, read once for each few rows
 };
 constexpr Family all_families[] = {Family::direct,    Family::register_tile,  Family::local_tile, Family::thin_tile,
-                                   Family::warp_tile, Family::warpgroup_tile, Family::stripe};
+                                   Family::warp_tile, Family::warpgroup_tile, Family::stripe,
+                                   Family::weight_tile};
 
 // True where split_k may be 0.
 constexpr bool cuts_tail(Family family) {
   return family == Family::local_tile || family == Family::warp_tile || family == Family::warpgroup_tile;
 }
 
-// True for the families that have mixed products (kernels/mixed.cl).
+// True for the families that have mixed products of bytes (kernels/mixed.cl).
 constexpr bool multiplies_bytes(Family family) {
   return family == Family::direct || family == Family::register_tile || family == Family::local_tile ||
          family == Family::warpgroup_tile;
 }
 
 // True where kl is the number of work-items (thin_tile: warps) that share elements of C, each with its part of k.
-constexpr bool shares_k(Family family) { return family == Family::direct || family == Family::thin_tile; }
+constexpr bool shares_k(Family family) {
+  return family == Family::direct || family == Family::thin_tile || family == Family::weight_tile;
+}
 
 // Decides which families and tiles are good.
 enum class DeviceType { cpu, gpu };
@@ -105,11 +109,16 @@ struct Params : GemmKind {
   bool operator==(const Params& other) const;
 };
 
-// "direct", "register_tile", "local_tile", "thin_tile", "warp_tile", "warpgroup_tile", "stripe".
+// The precision in which a family multiplies: with packed weights that are unpacked before, the one of A.
+inline Precision multiplied(const Params& p) {
+  return has_weights(p.precision) ? Precision{static_cast<std::uint32_t>(element_a(p.precision))} : p.precision;
+}
+
+// "direct", "register_tile", "local_tile", "thin_tile", "warp_tile", "warpgroup_tile", "stripe", "weight_tile".
 std::string_view name(Family family);
 
 // Unique, short and readable: family, precision (h, b, s or d; for a mixed one three letters, for A, B and C: i int8,
-// u uint8, w int32, e e4m3, f e5m2, h, b, s), transposes (of A, of B: n or t), blocking factors, vector width, then
+// u uint8, w int32, e e4m3, f e5m2, q q4, v q8, h, b, s), transposes (of A, of B: n or t), blocking factors, vector width, then
 // the parameters that differ from the standard; for example "register_tile-s-nn-60x128x512-6x64x1-v16" and
 // "stripe-d-tn-64x16x16-4x4x2-v2-acbl-bcbl-blocal". A file name, an option value and a bundle's variant name.
 std::string name(const Params& params);
