@@ -214,8 +214,8 @@ typedef enum clbake_element {
   CLBAKE_Q8 = 13
 } clbake_element;
 /* The precision of a mixed product, by the types of A, B and C: A and B of CLBAKE_INT8 and CLBAKE_UINT8, or of
- * CLBAKE_E4M3 and CLBAKE_E5M2; C half, bfloat16 or single, or in the first case also an integer, in the second also of 8
- * bits. Or B of CLBAKE_Q4 or CLBAKE_Q8, A half, bfloat16 or single, and C of A's type or single. */
+ * CLBAKE_E4M3 and CLBAKE_E5M2; C half, bfloat16 or single, or in the first case also an integer, in the second also of
+ * 8 bits. Or B of CLBAKE_Q4 or CLBAKE_Q8, A half, bfloat16 or single, and C of A's type or single. */
 #define CLBAKE_MIXED(a, b, c) ((int)(a) | (int)(b) << 8 | (int)(c) << 16)
 typedef enum clbake_layout { CLBAKE_ROW_MAJOR = 0, CLBAKE_COLUMN_MAJOR = 1 } clbake_layout;
 
@@ -474,6 +474,11 @@ CLBAKE_API clbake_code clbake_gemm_enqueue_scaled(clbake_gemm* gemm, cl_command_
                                                   size_t a_offset, cl_mem b, size_t b_offset, cl_mem c, size_t c_offset,
                                                   const clbake_epilogue_buffers* more, cl_uint wait_count,
                                                   const cl_event* wait_list, cl_event* event, clbake_error* error);
+
+/* Makes a buffer over `bytes` bytes of the shared virtual memory that clSVMAlloc returned, for a matrix. The caller
+ * releases it before the memory. Fails with CLBAKE_INVALID_ARGUMENT for another pointer, or with CLBAKE_OPENCL. */
+CLBAKE_API clbake_code clbake_svm_buffer(cl_context context, void* memory, size_t bytes, cl_mem* buffer,
+                                         clbake_error* error);
 
 /* Records the product into a command buffer of cl_khr_command_buffer that the caller creates, finalizes and enqueues.
  * It runs after the sync points of `wait`; `point` (may be NULL) is where it is done. The handle and the buffers must

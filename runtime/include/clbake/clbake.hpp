@@ -72,9 +72,9 @@ struct Epilogue {
   std::size_t d_stride = 0;  // as c_stride. With offsets, the products of D begin where those of C do
 };
 
-// Scales and zero points of a mixed product of bytes. An element of A is (a - zero_a) times the scale of its row of op(A),
-// one of B (b - zero_b) times that of its column of op(B); alpha is the scale of the whole product. Scales are singles,
-// one for each of the m rows, or n columns, as the caller sees them.
+// Scales and zero points of a mixed product of bytes. An element of A is (a - zero_a) times the scale of its row of
+// op(A), one of B (b - zero_b) times that of its column of op(B); alpha is the scale of the whole product. Scales are
+// singles, one for each of the m rows, or n columns, as the caller sees them.
 struct Quantization {
   bool row_scales = false;  // C must not be int32, whose sums stay whole
   bool column_scales = false;
@@ -141,6 +141,12 @@ struct Matrix {
   cl_mem buffer = nullptr;
   std::size_t offset = 0;
 };
+
+// A buffer for a Matrix over shared virtual memory, coarse- or fine-grained: `bytes` bytes from `memory` on, what
+// clSVMAlloc returned. The caller releases it before the memory; coarse-grained memory must not be mapped while a
+// kernel runs. Any number of threads. Fails with invalid_argument for another pointer, and with opencl where the driver
+// has no such memory, or for more bytes than the allocation has, as far as the driver can tell.
+CLBAKE_API Result<cl_mem> svm_buffer(cl_context context, void* memory, std::size_t bytes);
 
 // The buffers of an epilogue, as far as the problem's has a bias and a D (and beta is not 0), and of scales.
 struct EpilogueBuffers {

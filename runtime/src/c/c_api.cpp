@@ -159,14 +159,10 @@ clbake::Problem clbake::c::problem_of(const clbake_problem* problem) {
     p.offsets.push_back({from.offsets[i].a, from.offsets[i].b, from.offsets[i].c});
   }
   p.epilogue = epilogue_of(from);
-  p.quantization = {from.row_scales != 0,
-                    from.column_scales != 0,
-                    from.row_scale_stride,
-                    from.column_scale_stride,
-                    from.zero_a,
-                    from.zero_b,
-                    from.zero_c,
-                    from.weight_group,
+  p.quantization = {from.row_scales != 0,  from.column_scales != 0,
+                    from.row_scale_stride, from.column_scale_stride,
+                    from.zero_a,           from.zero_b,
+                    from.zero_c,           from.weight_group,
                     from.weight_zeros != 0};
   return p;
 }
@@ -436,6 +432,16 @@ clbake_code clbake_gemm_enqueue_scaled(clbake_gemm* gemm, cl_command_queue queue
           return by.enqueue(queue, list, {a, a_offset}, {b, b_offset}, {c, c_offset}, buffers_of(more), wait_count,
                             wait_list, event);
         });
+  });
+}
+
+clbake_code clbake_svm_buffer(cl_context context, void* memory, std::size_t bytes, cl_mem* buffer,
+                              clbake_error* error) {
+  return run(error, [&]() -> clbake::Status {
+    cl_mem* const to = output(buffer, "buffer");
+    const clbake::Result<cl_mem> made = clbake::svm_buffer(context, memory, bytes);
+    if (made) *to = *made;
+    return made.status();
   });
 }
 
