@@ -99,6 +99,8 @@ class CudaPeer : public Peer {
       case Element::int32: return 10;          // CUDA_R_32I
       case Element::e4m3: return 28;           // CUDA_R_8F_E4M3
       case Element::e5m2: return 29;           // CUDA_R_8F_E5M2
+      case Element::q4:
+      case Element::q8: break;  // in no library
     }
     return -1;
   }
@@ -201,7 +203,7 @@ class Cublaslt : public CudaPeer {
   explicit Cublaslt(bool fast) : fast_(fast) {}
 
   const char* name() const override { return fast_ ? "cublaslt-fast" : "cublaslt"; }
-  bool has(Precision /*precision*/) const override { return true; }
+  bool has(Precision precision) const override { return !has_weights(precision); }
 
   void attach(const builder::Session* /*session*/) override {
     handle_ = make("no device, ", destroy_, create_);

@@ -71,7 +71,9 @@ std::vector<unsigned char> random_matrix(Element element, std::size_t count) {
     case Element::uint8:
     case Element::int32:
     case Element::e4m3:
-    case Element::e5m2: break;
+    case Element::e5m2:
+    case Element::q4:
+    case Element::q8: break;
   }
   return random_small(element, count);
 }
