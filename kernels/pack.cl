@@ -141,26 +141,27 @@ static inline void write_square(const __local raw tile[PACK_TILE][PACK_TILE + 1]
 // Defines a kernel. operand: a or b; place: its place among a product's three offsets; columns: m or n; start, write:
 // statements that find the product's copy, and write `tile`. Grid: x along the columns of the packed operand, y along
 // its rows, z = product. With fewer work-groups in y than squares, each packs one after the other.
-#define PACK_KERNEL(name, target_parameter, start, operand, place, columns, along_i, write)                     \
-  READING_KERNEL(name, element, target_parameter, , start, operand, place, columns, read_square(                \
-      tile, (__global const raw*)source, (ulong)ld, along_i, (int)first_p, first_i, k, extent), write)
+#define PACK_KERNEL(name, target_parameter, start, operand, place, columns, along_i, write)                            \
+  READING_KERNEL(name, element, target_parameter, , start, operand, place, columns,                                    \
+                 read_square(tile, (__global const raw*)source, (ulong)ld, along_i, (int)first_p, first_i, k, extent), \
+                 write)
 #define READING_KERNEL(name, type, target_parameter, last_parameter, start, operand, place, columns, read, write) \
-  __kernel __attribute__((reqd_work_group_size(PACK_ITEMS, 1, 1))) void name(                                   \
-      __global const type* source, target_parameter, __global const ulong* offsets,                             \
-      const Numbers numbers last_parameter) {                                                                   \
-    start;                                                                                                      \
-    __local raw tile[PACK_TILE][PACK_TILE + 1];                                                                 \
-    const int extent = numbers.columns, k = numbers.k, ld = numbers.ld##operand;                                \
-    const int first_i = (int)get_group_id(0) * PACK_TILE;                                                       \
-    const ulong number = get_group_id(2) + numbers.first_product;                                               \
-    source += numbers.operand##_offset + (offsets ? LISTED(number, place) : number * numbers.operand##_stride); \
-    for (ulong first_p = get_group_id(1) * PACK_TILE; first_p < (ulong)round_up(k, KL);                         \
-         first_p += get_num_groups(1) * PACK_TILE) {                                                            \
-      barrier(CLK_LOCAL_MEM_FENCE); /* the square before has been written */                                    \
-      read;                                                                                                     \
-      barrier(CLK_LOCAL_MEM_FENCE);                                                                             \
-      write;                                                                                                    \
-    }                                                                                                           \
+  __kernel __attribute__((reqd_work_group_size(PACK_ITEMS, 1, 1))) void name(                                     \
+      __global const type* source, target_parameter, __global const ulong* offsets,                               \
+      const Numbers numbers last_parameter) {                                                                     \
+    start;                                                                                                        \
+    __local raw tile[PACK_TILE][PACK_TILE + 1];                                                                   \
+    const int extent = numbers.columns, k = numbers.k, ld = numbers.ld##operand;                                  \
+    const int first_i = (int)get_group_id(0) * PACK_TILE;                                                         \
+    const ulong number = get_group_id(2) + numbers.first_product;                                                 \
+    source += numbers.operand##_offset + (offsets ? LISTED(number, place) : number * numbers.operand##_stride);   \
+    for (ulong first_p = get_group_id(1) * PACK_TILE; first_p < (ulong)round_up(k, KL);                           \
+         first_p += get_num_groups(1) * PACK_TILE) {                                                              \
+      barrier(CLK_LOCAL_MEM_FENCE); /* the square before has been written */                                      \
+      read;                                                                                                       \
+      barrier(CLK_LOCAL_MEM_FENCE);                                                                               \
+      write;                                                                                                      \
+    }                                                                                                             \
   }
 
 #define START(columns, block) target += get_group_id(2) * packed_size(numbers.columns, block, numbers.k)

@@ -70,9 +70,9 @@ struct Epilogue {
   std::size_t d_stride = 0;  // as c_stride. With offsets, the products of D begin where those of C do
 };
 
-// Scales and zero points of a mixed product of bytes. An element of A is (a - zero_a) times the scale of its row of op(A),
-// one of B (b - zero_b) times that of its column of op(B); alpha is the scale of the whole product. Scales are singles,
-// one for each of the m rows, or n columns, as the caller sees them.
+// Scales and zero points of a mixed product of bytes. An element of A is (a - zero_a) times the scale of its row of
+// op(A), one of B (b - zero_b) times that of its column of op(B); alpha is the scale of the whole product. Scales are
+// singles, one for each of the m rows, or n columns, as the caller sees them.
 struct Quantization {
   bool row_scales = false;  // C must not be int32, whose sums stay whole
   bool column_scales = false;

@@ -159,14 +159,10 @@ clbake::Problem clbake::c::problem_of(const clbake_problem* problem) {
     p.offsets.push_back({from.offsets[i].a, from.offsets[i].b, from.offsets[i].c});
   }
   p.epilogue = epilogue_of(from);
-  p.quantization = {from.row_scales != 0,
-                    from.column_scales != 0,
-                    from.row_scale_stride,
-                    from.column_scale_stride,
-                    from.zero_a,
-                    from.zero_b,
-                    from.zero_c,
-                    from.weight_group,
+  p.quantization = {from.row_scales != 0,  from.column_scales != 0,
+                    from.row_scale_stride, from.column_scale_stride,
+                    from.zero_a,           from.zero_b,
+                    from.zero_c,           from.weight_group,
                     from.weight_zeros != 0};
   return p;
 }
