@@ -212,8 +212,8 @@ typedef enum clbake_element {
   CLBAKE_Q8 = 13
 } clbake_element;
 /* The precision of a mixed product, by the types of A, B and C: A and B of CLBAKE_INT8 and CLBAKE_UINT8, or of
- * CLBAKE_E4M3 and CLBAKE_E5M2; C half, bfloat16 or single, or in the first case also an integer, in the second also of 8
- * bits. Or B of CLBAKE_Q4 or CLBAKE_Q8, A half, bfloat16 or single, and C of A's type or single. */
+ * CLBAKE_E4M3 and CLBAKE_E5M2; C half, bfloat16 or single, or in the first case also an integer, in the second also of
+ * 8 bits. Or B of CLBAKE_Q4 or CLBAKE_Q8, A half, bfloat16 or single, and C of A's type or single. */
 #define CLBAKE_MIXED(a, b, c) ((int)(a) | (int)(b) << 8 | (int)(c) << 16)
 typedef enum clbake_layout { CLBAKE_ROW_MAJOR = 0, CLBAKE_COLUMN_MAJOR = 1 } clbake_layout;
 
@@ -284,8 +284,7 @@ typedef struct clbake_scalars {
 } clbake_scalars;
 
 /* Sets a problem of one row-major product: rows without gaps, nothing transposed, no bias, activation or D. */
-static inline void clbake_problem_init(clbake_problem* problem, int precision, size_t m, size_t n,
-                                       size_t k) {
+static inline void clbake_problem_init(clbake_problem* problem, int precision, size_t m, size_t n, size_t k) {
   memset(problem, 0, sizeof *problem);
   problem->struct_size = sizeof *problem;
   problem->precision = precision;
