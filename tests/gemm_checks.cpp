@@ -23,7 +23,8 @@ std::string describe(const std::string& variant, const Problem& p, const GemmRun
        << (e.has_d ? ", D" : "");
   const Quantization& q = p.quantization;
   text << (q.row_scales ? ", scales of rows" : "") << (q.column_scales ? ", of columns" : "") << ", zeros " << q.zero_a
-       << " " << q.zero_b << " " << q.zero_c << ", weights in groups of " << q.weight_group << (q.weight_zeros ? " with zero points" : "");
+       << " " << q.zero_b << " " << q.zero_c << ", weights in groups of " << q.weight_group
+       << (q.weight_zeros ? " with zero points" : "");
   return text.str();
 }
 

@@ -81,7 +81,7 @@ Params small_local_tile(Precision precision) {
 // For packed weights: a CPU's for any number of rows; a GPU's for few, and one that has them unpacked for more.
 std::vector<Params> weight_tiles(DeviceType type, Precision precision, std::uint32_t vector_bytes) {
   if (type == DeviceType::gpu) {
-    std::vector<Params> points = {point("weight_tile-hqh-nn-8x16x64-8x4x256-v4", precision)};
+    std::vector<Params> points = {point("weight_tile-hqh-nn-8x16x32-8x4x256-v4", precision)};
     if (element_a(precision) == element_c(precision)) {
       points.push_back(local_tile(precision));
       points.back().layout_b = Layout::padded;
@@ -90,7 +90,9 @@ std::vector<Params> weight_tiles(DeviceType type, Precision precision, std::uint
   }
   Params p = point("weight_tile-hqh-nn-64x64x1-8x64x512-v16", precision);
   p.vector_width = (vector_bytes >= 64 ? 64 : vector_bytes) / 4;
-  return {p};
+  Params narrow = p;
+  narrow.nl = narrow.ns = 16;  // for so few columns that they are to be dealt out to all cores
+  return {p, narrow};
 }
 
 // ---- Points at which a search on a GPU starts, in this order ----

@@ -1,8 +1,8 @@
 // weight_tile: op(B) in packed weights (WEIGHTS.md), few rows on any device, any number on CPUs.
 //
-// Weights are read once for each MS rows of C and become floats in registers. One work-item computes MS x NS elements of
-// a tile of C over the whole depth (KL = 1, CPUs), or one vector of columns together with KL - 1 others that read other
-// words of a panel (GPUs):
+// Weights are read once for each MS rows of C and become floats in registers. One work-item computes MS x NS elements
+// of a tile of C over the whole depth (KL = 1, CPUs), or one vector of columns together with KL - 1 others that read
+// other words of a panel (GPUs):
 //
 //        a panel of op(B): 16 columns                     KL = 1: a work-item reads word after word
 //      +------------------------------+
@@ -17,7 +17,8 @@
 //   MS, NS        rows and columns of C per work-item; of fewer rows only 1, 2, 4, ... are computed
 //   VECTOR_WIDTH  columns at a time, a divisor of 16
 //   KL            work-items that share columns, each with every KL-th word; they add up their sums in local memory
-//   KS            steps of k for which MS rows of op(A) are copied as floats, to private or local memory: MS * KS floats,
+//   KS            steps of k for which MS rows of op(A) are copied as floats, to private or local memory: MS * KS
+//   floats,
 //                 deeper for fewer rows
 //
 // A code becomes a float without a conversion: its bits, where they are in the word, are those of the fraction of
@@ -32,19 +33,19 @@
 #define SHIFTED(code_place) ((150u - WEIGHT_BITS * (code_place)) << 23)  // the bits of 2^(23-shift)
 #define PER_PANEL (PANEL / VECTOR_WIDTH)
 
-#if VECTOR_WIDTH == 1
-typedef uint wordv;
-#define VLOAD_HALVES(pointer) vload_half(0, pointer)
-#else
-typedef CONCAT(uint, VECTOR_WIDTH) wordv;
-#define VLOAD_HALVES(pointer) CONCAT(vload_half, VECTOR_WIDTH)(0, pointer)
-#endif
 #define AS_REALS CONCAT(as_float, VECTOR_SUFFIX)
+typedef CONCAT(uint, VECTOR_SUFFIX) wordv;
 // Weights begin at multiples of 16 bytes, so that a GPU may read as many at once.
 #if VECTOR_WIDTH <= 4
 #define LOAD_WORDS(pointer) (*(__global const wordv*)(pointer))
-#define LOAD_ZEROS(pointer) CONCAT(convert_float, VECTOR_SUFFIX)(*(__global const CONCAT(uchar, VECTOR_SUFFIX)*)(pointer))
+#define LOAD_ZEROS(pointer) \
+  CONCAT(convert_float, VECTOR_SUFFIX)(*(__global const CONCAT(uchar, VECTOR_SUFFIX)*)(pointer))
+static inline realv load_scales(__global const uchar* from) {
+  const CONCAT(ushort, VECTOR_SUFFIX) bits = *(__global const CONCAT(ushort, VECTOR_SUFFIX)*)from;
+  return CONCAT(vload_half, VECTOR_SUFFIX)(0, (const half*)&bits);
+}
 #else
+#define load_scales(from) CONCAT(vload_half, VECTOR_WIDTH)(0, (__global const half*)(from))
 #define LOAD_WORDS(pointer) CONCAT(vload, VECTOR_WIDTH)(0, (__global const uint*)(pointer))
 #define LOAD_ZEROS(pointer) CONCAT(convert_float, VECTOR_WIDTH)(CONCAT(vload, VECTOR_WIDTH)(0, pointer))
 #endif
@@ -60,7 +61,7 @@ typedef CONCAT(uint, VECTOR_WIDTH) wordv;
 
 // The places of a panel's weights, in bytes.
 typedef struct {
-  int group;      // steps of k, 2^shift
+  int group;  // steps of k, 2^shift
   int shift;
   int has_zeros;  // zero points
   int head;       // bytes of a group before its words
@@ -81,71 +82,58 @@ static inline __global const uchar* panel_at(__global const uchar* b, const Pack
 }
 
 // Subtrahends of a group's codes in each place, 2^(23-shift) + zero; `from` points at the group, at the first column.
-static ALWAYS_INLINE void find_zeros(realv zeros[SHIFTS], __global const uchar* from, const Packed p, const int column) {
+static ALWAYS_INLINE void find_zeros(realv zeros[SHIFTS], __global const uchar* from, const Packed p,
+                                     const int column) {
   const realv zero = p.has_zeros ? LOAD_ZEROS(from + 2 * PANEL + column) : (realv)(MIDDLE);
   UNROLLED(s, SHIFTS) zeros[s] = as_float(SHIFTED(s)) + zero;
 }
 
 // The weights of a word, one vector of columns for each step: use(step, weights). Step 0 is the first of the chunk.
-#define EACH_WEIGHT(w, word, zeros, use)                                                               \
-  {                                                                                                    \
-    const wordv upper = (word) >> 16;                                                                  \
-    UNROLLED(byte, 4) {                                                                                \
-      UNROLLED(part_of, 8 / WEIGHT_BITS) {                                                             \
-        const int place = byte % 2 * (8 / WEIGHT_BITS) + part_of;                                      \
-        const wordv codes = (byte < 2 ? (word) : upper) & (wordv)(CODE << WEIGHT_BITS * place);        \
-        const realv x = AS_REALS(codes | (wordv)(SHIFTED(place))) - (zeros)[place];                    \
-        use(16 * part_of + 4 * (w) + byte, x)                                                          \
-      }                                                                                                \
-    }                                                                                                  \
+#define EACH_WEIGHT(w, word, zeros, use)                                                        \
+  {                                                                                             \
+    const wordv upper = (word) >> 16;                                                           \
+    UNROLLED(byte, 4) {                                                                         \
+      UNROLLED(part_of, 8 / WEIGHT_BITS) {                                                      \
+        const int place = byte % 2 * (8 / WEIGHT_BITS) + part_of;                               \
+        const wordv codes = (byte < 2 ? (word) : upper) & (wordv)(CODE << WEIGHT_BITS * place); \
+        const realv x = AS_REALS(codes | (wordv)(SHIFTED(place))) - (zeros)[place];             \
+        use(16 * part_of + 4 * (w) + byte, x)                                                   \
+      }                                                                                         \
+    }                                                                                           \
   }
 
-#if WRITES_C
-#define UPDATE(i, sums, first_column)                                                                       \
-  {                                                                                                         \
-    __global output* to = tile.c + ((i) * (ulong)ldc + (first_column));                                     \
-    if (numbers.steps == 0) {                                                                               \
-      update_vector(to, sums, tile.columns - (first_column), alpha, beta);                                  \
-    } else {                                                                                                \
-      finish_vector(&e, to, i, first_column, sums, tile.columns - (first_column), alpha, beta);             \
-    }                                                                                                       \
-  }
-#else
+// Writes a vector of row i of the tile.
+#define PLACE_IN_C(i, first_column) tile.c + ((i) * (ulong)ldc + (first_column))
 #define UPDATE(i, sums, first_column) \
-  update_vector(tile.c + ((i) * (ulong)ldc + (first_column)), sums, tile.columns - (first_column), alpha, beta);
-#endif
-#if SPLIT_K == 1
-#define FIND_EPILOGUE const Epilogue e = TILE_EPILOGUE
-#else
-#define FIND_EPILOGUE
-#endif
-
+  update_vector(PLACE_IN_C(i, first_column), sums, tile.columns - (first_column), alpha, beta)
+#define FINISH(i, sums, first_column) \
+  finish_vector(&e, PLACE_IN_C(i, first_column), i, first_column, sums, tile.columns - (first_column), alpha, beta)
 // statement(1), (2), (4) ... (MS): with the least that is no less than `rows`, as a constant.
-#define WITH_ROWS(rows, statement)            \
-  if (MS > 1 && (rows) == 1) {                \
-    statement(1);                             \
-  } else if (MS > 2 && (rows) == 2) {         \
-    statement(2);                             \
-  } else if (MS > 4 && (rows) <= 4) {         \
-    statement(4);                             \
-  } else if (MS > 8 && (rows) <= 8) {         \
-    statement(8);                             \
-  } else {                                    \
-    statement(MS);                            \
+#define WITH_ROWS(rows, statement)    \
+  if (MS > 1 && (rows) == 1) {        \
+    statement(1);                     \
+  } else if (MS > 2 && (rows) == 2) { \
+    statement(2);                     \
+  } else if (MS > 4 && (rows) <= 4) { \
+    statement(4);                     \
+  } else if (MS > 8 && (rows) <= 8) { \
+    statement(8);                     \
+  } else {                            \
+    statement(MS);                    \
   }
 
 // The weights of this product.
-#define FIND_WEIGHTS                                                                                    \
-  const Packed packed = packed_of(weights);                                                             \
-  const ulong number = (ulong)tile.product + numbers.first_product;                                     \
-  __global const uchar* first_weight =                                                                  \
+#define FIND_WEIGHTS                                                \
+  const Packed packed = packed_of(weights);                         \
+  const ulong number = (ulong)tile.product + numbers.first_product; \
+  __global const uchar* first_weight =                              \
       (__global const uchar*)b + (numbers.b_offset + (offsets ? LISTED(number, 1) : number * b_stride));
 
 #if KL == 1
 
-// Adds the products of `depth` steps with one vector of columns to the sums of R rows. `a` has R rows of `stride` floats;
-// `from` points at the first group, `column` is that of the panel. Each row has several sums, to hide the latency of
-// the addition.
+// Adds the products of `depth` steps with one vector of columns to the sums of R rows. `a` has R rows of `stride`
+// floats; `from` points at the first group, `column` is that of the panel. Each row has several sums, to hide the
+// latency of the addition.
 static ALWAYS_INLINE void multiply(const int R, realv sum[MS], const real* a, const int stride, const int depth,
                                    __global const uchar* from, const Packed p, const int column) {
   const int chains = R < 4 ? 4 : R <= 8 ? 2 : 1;
@@ -167,7 +155,7 @@ static ALWAYS_INLINE void multiply(const int R, realv sum[MS], const real* a, co
       words += WORDS * PANEL;
       a += CHUNK;
     }
-    const realv scale = VLOAD_HALVES((__global const half*)from + column);
+    const realv scale = load_scales(from + 2 * column);
     UNROLLED(i, MS) {
       if (i < R) {
         UNROLLED(j, 4) {
@@ -211,23 +199,28 @@ static ALWAYS_INLINE void multiply(const int R, realv sum[MS], __local const rea
       group[u] = panel + ((first_p + step) >> p.shift) * (ulong)p.block;
       const int in_group = ((first_p + step) & (p.group - 1)) / CHUNK * WORDS + (first + u * KL) % WORDS;
       word[u] = (wordv)(0);
-      if (first + u * KL < words) word[u] = LOAD_WORDS((__global const uint*)(group[u] + p.head) + in_group * PANEL + column);
-      scale[u] = VLOAD_HALVES((__global const half*)group[u] + column);
+      if (first + u * KL < words)
+        word[u] = LOAD_WORDS((__global const uint*)(group[u] + p.head) + in_group * PANEL + column);
+      scale[u] = load_scales(group[u] + 2 * column);
     }
     UNROLLED(u, AHEAD) {
       const int number = first + u * KL;
       if (number < words) {
-        realv zeros[SHIFTS], part[MS];
+        realv zeros[SHIFTS], b_row[32 / WEIGHT_BITS];
         find_zeros(zeros, group[u], p, column);
-        UNROLLED(i, MS) part[i] = (realv)(0);
-        __local const real* from = a + number / WORDS * CHUNK + number % WORDS * 4;
-#define ADD(step, x) \
-  UNROLLED(i, MS) {  \
-    if (i < R) part[i] += from[i * stride + (step)] * x; \
-  }
-        EACH_WEIGHT(0, word[u], zeros, ADD)
+#define KEEP(step, weights) b_row[(step) / 4 + (step) % 4] = weights;
+        EACH_WEIGHT(0, word[u], zeros, KEEP)
+        __local const float4* from = (__local const float4*)(a + number / WORDS * CHUNK + number % WORDS * 4);
         UNROLLED(i, MS) {
-          if (i < R) sum[i] += scale[u] * part[i];
+          if (i < R) {
+            const float4 low = from[i * stride / 4];
+            realv part = low.x * b_row[0] + low.y * b_row[1] + low.z * b_row[2] + low.w * b_row[3];
+#if WEIGHT_BITS == 4
+            const float4 high = from[i * stride / 4 + CHUNK / 8];
+            part += high.x * b_row[4] + high.y * b_row[5] + high.z * b_row[6] + high.w * b_row[7];
+#endif
+            sum[i] += scale[u] * part;
+          }
         }
       }
     }
@@ -242,7 +235,9 @@ GEMM_KERNEL(LOCAL_X* KL, 1) {
   FIND_WEIGHTS;
 #if KL == 1
   if (OUTSIDE_C) return;
-  FIND_EPILOGUE;
+#if SPLIT_K == 1
+  const Epilogue e = TILE_EPILOGUE;
+#endif
   real a_copy[MS * KS];
   realv sums[VECTORS][MS];
   for (int i = 0; i < tile.rows; i += MS) {
@@ -250,23 +245,31 @@ GEMM_KERNEL(LOCAL_X* KL, 1) {
     for (int v = 0; v < VECTORS; ++v) {
       UNROLLED(r, MS) sums[v][r] = (realv)(0);
     }
-#define MULTIPLY_STRIP(R)                                                                                         \
-  for (int done = 0; done < tile.depth; done += MS * KS / R) {                                                    \
-    const int depth = min(MS * KS / R, tile.depth - done);                                                        \
-    copy_rows(a_copy, R, rows, MS * KS / R, depth, tile.a + i * A_STEP_I + done * A_STEP_P, lda);                 \
-    for (int v = 0; v * VECTOR_WIDTH < tile.columns; ++v) {                                                       \
-      const ulong column = tile.column + v * VECTOR_WIDTH;                                                        \
-      multiply(R, sums[v], a_copy, MS * KS / R, depth,                                                            \
-               panel_at(first_weight, packed, column, k, tile.first_p + done), packed, (int)(column % PANEL));    \
-    }                                                                                                             \
+#define MULTIPLY_STRIP(R)                                                                                             \
+  for (int done = 0; done < tile.depth; done += MS * KS / R) {                                                        \
+    const int depth = min(MS * KS / R, tile.depth - done);                                                            \
+    copy_rows(a_copy, R, rows, MS* KS / R, depth, tile.a + i * A_STEP_I + done * A_STEP_P, lda);                      \
+    for (int v = 0; v * VECTOR_WIDTH < tile.columns; ++v) {                                                           \
+      const ulong column = tile.column + v * VECTOR_WIDTH;                                                            \
+      multiply(R, sums[v], a_copy, MS* KS / R, depth, panel_at(first_weight, packed, column, k, tile.first_p + done), \
+               packed, (int)(column % PANEL));                                                                        \
+    }                                                                                                                 \
   }
     WITH_ROWS(rows, MULTIPLY_STRIP)
     for (int v = 0; v * VECTOR_WIDTH < tile.columns; ++v) {
-      for (int r = 0; r < rows; ++r) UPDATE(i + r, sums[v][r], v * VECTOR_WIDTH)
+      for (int r = 0; r < rows; ++r) {
+#if SPLIT_K == 1
+        if (numbers.steps != 0) {
+          FINISH(i + r, sums[v][r], v * VECTOR_WIDTH);
+          continue;
+        }
+#endif
+        UPDATE(i + r, sums[v][r], v * VECTOR_WIDTH);
+      }
     }
   }
 #else
-  __local real a_copy[MS * KS];
+  __local real a_copy[MS * KS] __attribute__((aligned(16)));
   __local realv shared[KL / 2 * LOCAL_X * MS];
   // Neighbours read the columns of a word, then the next word.
   const int item = (int)get_local_id(0);
@@ -292,7 +295,7 @@ GEMM_KERNEL(LOCAL_X* KL, 1) {
     barrier(CLK_LOCAL_MEM_FENCE);
     if (!outside) {
 #define MULTIPLY_BLOCK(R) \
-  multiply(R, sum, a_copy, MS * KS / R, depth, tile.first_p + done, share, panel, packed, first_column % PANEL)
+  multiply(R, sum, a_copy, MS* KS / R, depth, tile.first_p + done, share, panel, packed, first_column % PANEL)
       WITH_ROWS(at_once, MULTIPLY_BLOCK)
     }
   }
@@ -314,9 +317,18 @@ GEMM_KERNEL(LOCAL_X* KL, 1) {
     barrier(CLK_LOCAL_MEM_FENCE);
   }
   if (outside || share > 0) return;
-  FIND_EPILOGUE;
+#if SPLIT_K == 1
+  if (numbers.steps != 0) {  // from a copy, as common.cl says at UPDATE_C
+    const Epilogue e = TILE_EPILOGUE;
+    realv copy[MS];
+    UNROLLED(i, MS) copy[i] = sum[i];
+#pragma unroll 1
+    for (int i = 0; i < rows; ++i) FINISH(i, copy[i], first_column);
+    return;
+  }
+#endif
   UNROLLED(i, MS) {
-    if (i < rows) UPDATE(i, sum[i], first_column)
+    if (i < rows) UPDATE(i, sum[i], first_column);
   }
 #endif
 }

@@ -70,7 +70,7 @@ for variant in $(echo "$variants" | tr , ' '); do
     run_in_oclgrind "$variant with a tail" "$bundle" --variant "$variant" $options --m 37 --n 41 --k 67 --beta 0.5
     leading="--lda 50 --ldb 51" units=1 ;;
   esac
-  case "$variant" in local_tile-*-nn-*) ;; *) continue ;; esac
+  case "$variant" in *-[sb][qv][sb]-*) continue ;; local_tile-*-nn-*) ;; *) continue ;; esac
   leading="--lda 51 --ldb 52"  # B in vectors, A not
   run_in_oclgrind "$variant with B aligned" "$bundle" --variant "$variant" $options --m 37 --n 41 --k 19 --beta 0
   leading="--lda 50 --ldb 51"

@@ -42,8 +42,8 @@ BOOST_AUTO_TEST_CASE(PointsAreRightAtEdges) {
        {"weight_tile-hqh-nn-8x32x1-4x32x128-v16", "weight_tile-sqs-tn-4x16x1-2x16x256-v8-split2",
         "weight_tile-bvb-nn-1x16x1-1x16x128-v4", "weight_tile-hqs-tn-8x16x16-8x4x128-v4",
         "weight_tile-bqb-nn-2x32x8-2x4x256-v4-split3", "local_tile-hqh-nn-16x32x16-4x4x4-v4-bpad-split2-load4",
-        "local_tile-bvb-tn-16x16x4-4x4x4-v4-apad-bcbl-buffers2", "local_tile-svs-nn-16x16x8-4x4x2-v2-brbl-split0-buffers2",
-        "weight_tile-svs-nn-4x16x64-4x1x128-v1"}) {
+        "local_tile-bvb-tn-16x16x4-4x4x4-v4-apad-bcbl-buffers2",
+        "local_tile-svs-nn-16x16x8-4x4x2-v2-brbl-split0-buffers2", "weight_tile-svs-nn-4x16x64-4x1x128-v1"}) {
     check_at_edges(point(name));
   }
 }
@@ -132,10 +132,12 @@ BOOST_AUTO_TEST_CASE(ImpossibleProblemsAreRefusedByName) {
   BOOST_TEST(message([](Problem& p) { p.quantization.zero_b = 1; }) == "zero points: packed weights have their own");
   BOOST_TEST(message([](Problem& p) { p.batch = 2, p.c_stride = 60, p.b_stride = 1000; }) ==
              "packed weights: a stride of 1000 bytes is no multiple of 16");
-  BOOST_TEST(message([](Problem& p) { p.offsets = {{0, 8, 0}}; }) ==
-             "packed weights: an offset of 8 is no multiple of 16");
-  BOOST_TEST(message([](Problem& p) { p.precision = Precision::half_precision, p.ldb = 20, p.quantization.weight_zeros = true; }) ==
-             "weight_zeros: no operand is packed weights");
+  BOOST_TEST(message([](Problem& p) {
+               p.offsets = {{0, 8, 0}};
+             }) == "packed weights: an offset of 8 is no multiple of 16");
+  BOOST_TEST(message([](Problem& p) {
+               p.precision = Precision::half_precision, p.ldb = 20, p.quantization.weight_zeros = true;
+             }) == "weight_zeros: no operand is packed weights");
   Problem of_columns = small_problem();
   of_columns.layout = Layout::column_major;
   BOOST_TEST((check(of_columns).argument() == Argument::precision));  // the weights are A there

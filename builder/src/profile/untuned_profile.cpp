@@ -37,15 +37,19 @@ const std::vector<SizeClass> kCpuClasses = {{kAny, 128, kAny, kCpuFamilies, true
 // The same on an H200.
 constexpr std::array<Family, 4> kGpuFamilies = {Family::local_tile, Family::stripe, Family::direct,
                                                 Family::register_tile};
-// Packed weights: a tile for few rows reads them where they are, others have them unpacked first.
-const std::vector<SizeClass> kWeightClasses = {
-    {16, kAny, kAny, {Family::weight_tile, Family::local_tile, Family::warpgroup_tile, Family::stripe}, false},
-    {kAny, kAny, kAny, {Family::warpgroup_tile, Family::local_tile, Family::stripe, Family::weight_tile}, false}};
-
 const std::vector<SizeClass> kGpuClasses = {
     {16, 16, 16, {Family::direct, Family::register_tile, Family::local_tile, Family::stripe}, true},
     {768, 768, 768, kGpuFamilies, true},
     {kAny, kAny, kAny, kGpuFamilies, false}};
+
+// Packed weights. On a GPU a tile for few rows reads them where they are, others have them unpacked first.
+constexpr std::array<Family, 4> kOfWeights = {Family::weight_tile, Family::local_tile, Family::warpgroup_tile,
+                                              Family::stripe};
+const std::vector<SizeClass> kCpuWeightClasses = {{kAny, 256, kAny, kOfWeights, true},
+                                                  {kAny, kAny, kAny, kOfWeights, false}};
+const std::vector<SizeClass> kGpuWeightClasses = {
+    {16, kAny, kAny, kOfWeights, false},
+    {kAny, kAny, kAny, {Family::warpgroup_tile, Family::local_tile, Family::stripe, Family::weight_tile}, false}};
 
 std::uint32_t choose(const Indexed& variants, const SizeClass& size_class) {
   for (const Family family : size_class.families) {
@@ -93,11 +97,9 @@ std::vector<cache::Rule> untuned_rules(const Indexed& variants, kernels::DeviceT
   for (const auto& [kind, members] : by_kind) {
     cache::Rule rule;
     rule.kind() = kind;
-    if (has_weights(kind.precision)) {
-      add_rules(members, rule, kWeightClasses, rules);
-      continue;
-    }
-    add_rules(members, rule, type == kernels::DeviceType::cpu ? kCpuClasses : kGpuClasses, rules);
+    const bool is_cpu = type == kernels::DeviceType::cpu;
+    const auto& of_weights = is_cpu ? kCpuWeightClasses : kGpuWeightClasses;
+    add_rules(members, rule, has_weights(kind.precision) ? of_weights : is_cpu ? kCpuClasses : kGpuClasses, rules);
   }
   return rules;
 }

@@ -265,7 +265,8 @@ Status check_memory(const Device& device, const Problem& p, const GemmRunOptions
   const double total = static_cast<double>(d.getInfo<CL_DEVICE_GLOBAL_MEM_SIZE>());
   double sum = 0;
   const std::uint32_t a = bytes_of(element_a(p.precision)), b = bytes_of(element_b(p.precision)),
-                      c = bytes_of(element_c(p.precision)), vector = is_mixed(p.precision) && !has_weights(p.precision) ? 4 : c;
+                      c = bytes_of(element_c(p.precision)),
+                      vector = is_mixed(p.precision) && !has_weights(p.precision) ? 4 : c;
   const std::pair<std::size_t, std::uint32_t> buffers[] = {{o.a_offset + e.a, a},
                                                            {o.b_offset + e.b, b},
                                                            {o.c_offset + e.c + kGuard, c},

@@ -89,8 +89,8 @@ constexpr Precision all_precisions[] = {Precision::half_precision, Precision::bf
 constexpr Precision complex_precisions[] = {Precision::complex_single, Precision::complex_double};
 
 // The mixed ones, in ascending order. A and B are both integers (int8, uint8) or both floating point (e4m3, e5m2). C is
-// single, half or bfloat16; of integers also int8, uint8 or int32, of floating point also e4m3 or e5m2. Or B is weights,
-// A single, half or bfloat16, and C of A's type or single.
+// single, half or bfloat16; of integers also int8, uint8 or int32, of floating point also e4m3 or e5m2. Or B is
+// weights, A single, half or bfloat16, and C of A's type or single.
 constexpr std::size_t kMixedPrecisions = 54;
 constexpr std::array<Precision, kMixedPrecisions> make_mixed_precisions() {
   constexpr Element integers[] = {Element::int8, Element::uint8};
@@ -180,7 +180,8 @@ inline std::string name(Precision p) {
 }
 
 constexpr const char* precision_names =
-    "half, bfloat16, single, double, complex-single, complex-double, or types of A, B and C as int8-int8-int32 or half-q4-half";
+    "half, bfloat16, single, double, complex-single, complex-double, or types of A, B and C as int8-int8-int32 or "
+    "half-q4-half";
 
 // Kind of product, for which a kernel is compiled, and which a rule, a cost model or a shape describes:
 // C = alpha * op(A) * op(B) + beta * C, op(X) = X or its transpose.

@@ -209,7 +209,8 @@ Status OperandChecks::check_bytes_apart(const Call& call) const {
   }
   const Operand d = operand_d(p, more.d.offset);
   if (call.reads_d && !same_matrix(d, c) && meets_c(more.d, d, c_bytes)) return refused(Argument::d_alias, "D");
-  if (meets_c(more.bias, operand_bias(p, more.bias.offset), bias_bytes_of(p.precision))) return refused(Argument::bias_alias, "the bias");
+  if (meets_c(more.bias, operand_bias(p, more.bias.offset), bias_bytes_of(p.precision)))
+    return refused(Argument::bias_alias, "the bias");
   if (meets_c(more.row_scales, operand_row_scales(p, more.row_scales.offset), 4)) {
     return refused(exchanged_ ? Argument::column_scales : Argument::row_scales, "scales");
   }

@@ -251,7 +251,9 @@ Result<PackedWeights> pack_gguf(std::size_t bits, std::size_t k, std::size_t n, 
     if (const Status possible = check_weight_format(f); !possible) return possible;
     const std::size_t block = 2 + kChunk * bits / 8;
     if (const Status whole = check_count("blocks", blocks.count, k / kChunk * n * block); !whole) return whole;
-    const auto block_of = [&](std::size_t group, std::size_t j) { return blocks.first + (j * (k / kChunk) + group) * block; };
+    const auto block_of = [&](std::size_t group, std::size_t j) {
+      return blocks.first + (j * (k / kChunk) + group) * block;
+    };
     const auto code = [&](std::size_t p, std::size_t j) -> unsigned {
       const std::uint8_t* const codes = block_of(p / kChunk, j) + 2;
       if (bits == 8) return codes[p % kChunk] ^ 0x80U;

@@ -44,7 +44,9 @@ std::mt19937 dice(7);
 unsigned below(unsigned limit) { return static_cast<unsigned>(dice()) % limit; }
 
 // A normal half of either sign.
-std::uint16_t random_scale() { return static_cast<std::uint16_t>(below(2) << 15 | (8 + below(12)) << 10 | below(1024)); }
+std::uint16_t random_scale() {
+  return static_cast<std::uint16_t>(below(2) << 15 | (8 + below(12)) << 10 | below(1024));
+}
 
 std::vector<std::uint16_t> random_scales(std::size_t count) {
   std::vector<std::uint16_t> scales(count);
@@ -101,10 +103,11 @@ BOOST_AUTO_TEST_CASE(WeightsArePackedAndUnpacked) {
         for (std::uint8_t& code : codes) code = static_cast<std::uint8_t>(below(1U << bits));
         for (std::uint8_t& zero : of_zeros) zero = static_cast<std::uint8_t>(below(bits == 4 ? 17 : 256));
         const std::vector<std::uint16_t> scales = random_scales(f.k / group * f.n);
-        check_weights(good(pack_weights(f, all(codes), all(scales), all(of_zeros))), f, [&](std::size_t p, std::size_t j) {
-          const int zero = zeros ? of_zeros[p / group * f.n + j] : 1 << (bits - 1);
-          return static_cast<float>(codes[p * f.n + j] - zero) * float_of(scales[p / group * f.n + j]);
-        });
+        check_weights(good(pack_weights(f, all(codes), all(scales), all(of_zeros))), f,
+                      [&](std::size_t p, std::size_t j) {
+                        const int zero = zeros ? of_zeros[p / group * f.n + j] : 1 << (bits - 1);
+                        return static_cast<float>(codes[p * f.n + j] - zero) * float_of(scales[p / group * f.n + j]);
+                      });
       }
     }
   }
@@ -119,7 +122,8 @@ BOOST_AUTO_TEST_CASE(FloatsBecomeTheNearestWeights) {
     const std::vector<float> found = *unpack_weights(all(good(quantize_weights(f, all(weights)))));
     float worst = 0;
     for (std::size_t i = 0; i < found.size(); ++i) worst = std::max(worst, std::fabs(found[i] - weights[i]));
-    BOOST_TEST(worst < (bits == 4 ? 0.126F : 0.0041F));  // half a step of the largest scale; 4 bits: a whole one at its end
+    BOOST_TEST(worst <
+               (bits == 4 ? 0.126F : 0.0041F));  // half a step of the largest scale; 4 bits: a whole one at its end
     BOOST_TEST(found[3] == 0);
   }
 }
@@ -202,7 +206,8 @@ BOOST_AUTO_TEST_CASE(BadInputIsRefusedByName) {
 
   const std::vector<float> infinite(32 * 2, std::numeric_limits<float>::infinity()), large(32, 1e9F);
   BOOST_TEST(refusal(quantize_weights({32, 2}, all(infinite))) == "the weight at 0, 0 is infinite or no number");
-  BOOST_TEST(refusal(quantize_weights({32, 1}, all(large))) == "the scale of group 0, column 0 is infinite or no number");
+  BOOST_TEST(refusal(quantize_weights({32, 1}, all(large))) ==
+             "the scale of group 0, column 0 is infinite or no number");
   BOOST_TEST(refusal(pack_gguf(4, 32, 2, all(zeros))) == "blocks has 0 elements, not 36");
   BOOST_TEST(refusal(pack_gguf(4, 40, 2, all(zeros))) == "k = 40 is no multiple of the group of 32");
   const std::vector<std::uint32_t> none;
@@ -235,7 +240,8 @@ BOOST_AUTO_TEST_CASE(CPacksTheSameBytes) {
   std::size_t size = 0;
   BOOST_TEST(clbake_weights_bytes(&format, &size, &error) == CLBAKE_OK);
   PackedWeights packed(size);
-  BOOST_TEST(clbake_weights_quantize(&format, weights.data(), weights.size(), packed.data(), size, &error) == CLBAKE_OK);
+  BOOST_TEST(clbake_weights_quantize(&format, weights.data(), weights.size(), packed.data(), size, &error) ==
+             CLBAKE_OK);
   BOOST_TEST(packed == good(quantize_weights({64, 3}, all(weights))));
   BOOST_TEST(clbake_weights_inspect(packed.data(), size, &found, &error) == CLBAKE_OK);
   BOOST_TEST(std::memcmp(&found, &format, sizeof found) == 0);
@@ -262,8 +268,8 @@ BOOST_AUTO_TEST_CASE(CPacksTheSameBytes) {
   BOOST_TEST(clbake_weights_pack_gptq(&words, qweight.data(), 64, qzeros.data(), 2, eight.data(), 16, 1, packed.data(),
                                       size, &error) == CLBAKE_OK);
   BOOST_TEST(packed == good(pack_gptq(64, 8, 32, all(qweight), all(qzeros), all(eight))));
-  BOOST_TEST(clbake_weights_pack_awq(&words, qweight.data(), 64, qzeros.data(), 2, eight.data(), 16, packed.data(), size,
-                                     &error) == CLBAKE_OK);
+  BOOST_TEST(clbake_weights_pack_awq(&words, qweight.data(), 64, qzeros.data(), 2, eight.data(), 16, packed.data(),
+                                     size, &error) == CLBAKE_OK);
   BOOST_TEST(packed == good(pack_awq(64, 8, 32, all(qweight), all(qzeros), all(eight))));
 
   const auto refused = [&](clbake_code code, clbake_argument argument, const char* message) {

@@ -26,8 +26,7 @@ enum class Family {
   weight_tile,     // packed weights: unpacked in registers, read once for each few rows
 };
 constexpr Family all_families[] = {Family::direct,    Family::register_tile,  Family::local_tile, Family::thin_tile,
-                                   Family::warp_tile, Family::warpgroup_tile, Family::stripe,
-                                   Family::weight_tile};
+                                   Family::warp_tile, Family::warpgroup_tile, Family::stripe,     Family::weight_tile};
 
 // True where split_k may be 0.
 constexpr bool cuts_tail(Family family) {
@@ -118,8 +117,8 @@ inline Precision multiplied(const Params& p) {
 std::string_view name(Family family);
 
 // Unique, short and readable: family, precision (h, b, s or d; for a mixed one three letters, for A, B and C: i int8,
-// u uint8, w int32, e e4m3, f e5m2, q q4, v q8, h, b, s), transposes (of A, of B: n or t), blocking factors, vector width, then
-// the parameters that differ from the standard; for example "register_tile-s-nn-60x128x512-6x64x1-v16" and
+// u uint8, w int32, e e4m3, f e5m2, q q4, v q8, h, b, s), transposes (of A, of B: n or t), blocking factors, vector
+// width, then the parameters that differ from the standard; for example "register_tile-s-nn-60x128x512-6x64x1-v16" and
 // "stripe-d-tn-64x16x16-4x4x2-v2-acbl-bcbl-blocal". A file name, an option value and a bundle's variant name.
 std::string name(const Params& params);
 

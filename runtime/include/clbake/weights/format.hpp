@@ -15,8 +15,8 @@ inline constexpr std::size_t kWeightAlignment = 16;
 struct WeightFormat {
   std::size_t k = 0;  // a multiple of the group
   std::size_t n = 0;
-  std::size_t bits = 4;     // 4 or 8
-  std::size_t group = 32;   // steps of k that share a scale: 32, 64 or 128
+  std::size_t bits = 4;    // 4 or 8
+  std::size_t group = 32;  // steps of k that share a scale: 32, 64 or 128
   bool has_zeros = false;  // a zero point for each scale; else all are the middle code, 8 or 128
 };
 

@@ -1,5 +1,5 @@
-/* Packed weights for C: clbake/weights/pack.hpp is the same for C++ and says more. In a library of its own, clbake::weights
- * (pkg-config: clbake-weights), which needs no OpenCL.
+/* Packed weights for C: clbake/weights/pack.hpp is the same for C++ and says more. In a library of its own,
+ * clbake::weights (pkg-config: clbake-weights), which needs no OpenCL.
  *
  *   clbake_weight_format format;
  *   clbake_weight_format_init(&format, 4096, 4096);

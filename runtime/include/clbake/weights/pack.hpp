@@ -33,8 +33,8 @@ CLBAKE_API Status check_weight_format(const WeightFormat& format);
 CLBAKE_API Result<PackedWeights> pack_weights(const WeightFormat& format, Elements<std::uint8_t> codes,
                                               Elements<std::uint16_t> scales, Elements<std::uint8_t> zeros = {});
 
-// The nearest weights to finite floats, k x n, row-major, with scales that the largest of each group decides. The format
-// has no zero points.
+// The nearest weights to finite floats, k x n, row-major, with scales that the largest of each group decides. The
+// format has no zero points.
 CLBAKE_API Result<PackedWeights> quantize_weights(const WeightFormat& format, Elements<float> weights);
 
 // The format in the head of packed weights, which must have all their bytes. Checks all scales and zero points.
@@ -46,7 +46,8 @@ CLBAKE_API Result<std::vector<float>> unpack_weights(Elements<std::uint8_t> pack
 // ---- Without loss from other layouts ----
 
 // GGUF's blocks: Q4_0 with 4 bits, Q8_0 with 8; n rows of k / 32 blocks without gaps, the rows along k.
-CLBAKE_API Result<PackedWeights> pack_gguf(std::size_t bits, std::size_t k, std::size_t n, Elements<std::uint8_t> blocks);
+CLBAKE_API Result<PackedWeights> pack_gguf(std::size_t bits, std::size_t k, std::size_t n,
+                                           Elements<std::uint8_t> blocks);
 
 // GPTQ of 4 bits in its sequential order, without a g_idx that permutes k. qweight: k / 8 x n words, the lowest four
 // bits the least k. qzeros: groups x n / 8, the lowest four bits the least column; minus_one: the zero points are one
