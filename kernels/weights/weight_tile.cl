@@ -284,6 +284,7 @@ GEMM_KERNEL(LOCAL_X* KL, 1) {
   const int block = MS * KS / at_once;
   realv sum[MS];
   UNROLLED(i, MS) sum[i] = (realv)(0);
+  // Not inside a loop over strips: PoCL 3.1 then lost the sums of all shares but one.
   const int depth_of_tile = OUTSIDE_C ? 0 : tile.depth;
   for (int done = 0; done < depth_of_tile; done += block) {
     const int depth = min(block, depth_of_tile - done);
