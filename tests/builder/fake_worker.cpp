@@ -18,6 +18,7 @@
 #include <clbake/os/appended_file.hpp>
 #include <clbake/os/libraries.hpp>
 #include <clbake/os/line_channel.hpp>
+#include <clbake/os/lock.hpp>
 #include <clbake/os/program.hpp>
 #include <clbake/program_text.hpp>
 #include "learn/functions.hpp"
@@ -59,7 +60,10 @@ std::size_t calls_logged(const std::string& call) {
   return count;
 }
 
+// In turns: wine may lose a line of two that are appended at once.
 void log(const std::string& line) {
+  const Result<os::LockFile> turn = os::LockFile::open(environment("FAKE_WORKER_LOG"));
+  if (turn) static_cast<void>(turn->lock(0xFFFFFFFFU));  // a byte far behind the lines
   const Result<os::AppendedFile> file = os::AppendedFile::open(environment("FAKE_WORKER_LOG"));
   if (file) static_cast<void>(file->append(line + "\n"));
 }
