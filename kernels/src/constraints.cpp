@@ -110,8 +110,8 @@ bool takes_sm_90_memory(const Case& c) {
 const Constraint kFirst[] = {
     {"precision", every, "double precision needs cl_khr_fp64", "",
      [](const Case& c) { return c.p.precision != Precision::double_precision || c.device.fp64; }},
-    {"precision", every & ~weight_tile, "a product of bytes takes direct, register_tile, local_tile or warpgroup_tile", "",
-     [](const Case& c) { return !has_bytes(c.p) || multiplies_bytes(c.p.family); }},
+    {"precision", every & ~weight_tile, "a product of bytes takes direct, register_tile, local_tile or warpgroup_tile",
+     "", [](const Case& c) { return !has_bytes(c.p) || multiplies_bytes(c.p.family); }},
     {"precision", every & ~weight_tile,
      "packed weights, not transposed, are packed for a C of A's type, or take weight_tile", "layout_b",
      [](const Case& c) {

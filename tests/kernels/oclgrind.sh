@@ -18,7 +18,7 @@ while read -r point; do
   if [ -n "$all" ]; then
     pairs="nn tt"
   else
-    case "$point" in *-b-*) continue ;; esac
+    case "$point" in *-b-* | *-b[qv]b-*) continue ;; esac
     [ "${pairs:-tt}" = tt ] && pairs=nn || pairs=tt
   fi
   case "$point" in *-[sb][qv][sb]-*) pairs=nn ;; esac

@@ -53,8 +53,8 @@ bool wants(const std::vector<Precision>& precisions, Precision precision) {
 
 // The rules and models of the wanted precisions, and the variants that it names. Those that the device cannot run
 // become `unfit`. Returns the kinds that the profile has.
-std::set<GemmKind> add_winners(const Site& site, const profile::Tuning& tuned,
-                               const std::vector<Precision>& precisions, BakeList& bake_list) {
+std::set<GemmKind> add_winners(const Site& site, const profile::Tuning& tuned, const std::vector<Precision>& precisions,
+                               BakeList& bake_list) {
   const profile::Tuning tuning = profile::with_relatives(tuned, precisions);
   std::vector<std::optional<kernels::Params>> fitting;  // by the tuning's index
   std::vector<std::string> broken;

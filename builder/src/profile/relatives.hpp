@@ -9,7 +9,8 @@ namespace clbake::builder::profile {
 
 // The tuning, and for each wanted kind of product of bytes that it has no models of, those of a relative with the same
 // transposes: the type of C changes a time little, and matrix units are as fast for integers as for floating point. One
-// of equal operands' kind comes first. Exceptions are not taken over. Variants of the new precision may not fit a device.
+// of equal operands' kind comes first. Exceptions are not taken over. Variants of the new precision may not fit a
+// device.
 Tuning with_relatives(Tuning tuning, const std::vector<Precision>& wanted);
 
 }  // namespace clbake::builder::profile
