@@ -1,10 +1,8 @@
 // Each way through a family's code, compiled from source, at edge sizes: a point of the space for each way, and its
 // precision and transposes so that, over the points of a family, each meets the others. The slow cases have every
 // precision with every transpose, and the published families: ctest -L slow.
-#include "driver_main.hpp"
-#include "gemm_checks.hpp"
+#include "kernels/edge_checks.hpp"
 
-#include <clbake/kernels/constraints.hpp>
 #include <clbake/kernels/defaults.hpp>
 #include <clbake/kernels/presets.hpp>
 
@@ -17,26 +15,11 @@ namespace {
 
 const auto slow = [] { return boost::unit_test::label("slow"); };
 
-Params point(const std::string& name) {
-  const auto parsed = kernels::parse(name);
-  if (const std::string* refusal = std::get_if<std::string>(&parsed)) throw std::runtime_error(*refusal);
-  return std::get<Params>(parsed);
-}
-
-// Checks the point if the device admits it.
-void check(const Params& p) {
-  if (!kernels::admits(devices()->front().limits, p)) return;
-  const Result<FromSource> compiled = from_source(devices()->front(), p);
-  BOOST_REQUIRE_MESSAGE(compiled.ok(), compiled.status().message());
-  const std::string failures = failures_at_edges(compiled->where, compiled->variant);
-  BOOST_TEST(failures.empty(), failures);
-}
-
 void check_with_every_transpose(Params p) {
   for (const int transposes : {0, 1, 2, 3}) {
     p.trans_a = (transposes & 1) != 0;
     p.trans_b = (transposes & 2) != 0;
-    check(p);
+    check_at_edges(p);
   }
 }
 
@@ -87,7 +70,7 @@ constexpr const char* kStripes[] = {
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(PointsAreRight) {
-  for (const char* name : kPoints) check(point(name));
+  for (const char* name : kPoints) check_at_edges(point(name));
   for (const char* name : kPointsOfGpus) check_with_every_transpose(point(name));
 }
 
@@ -103,12 +86,13 @@ BOOST_AUTO_TEST_CASE(WarpgroupTileIsRight) {
       check_with_every_transpose(point(std::string("warpgroup_tile-") + precision + "-nn-" + tile));
     }
   }
-  check(point("warpgroup_tile-h-nn-128x256x64-2x64x1-v8-buffers4"));
-  check(point("warpgroup_tile-h-nn-192x192x64-2x48x1-v8-buffers3"));  // its sums take more local memory than its tiles
-  check(point("warpgroup_tile-h-tt-256x128x64-2x32x1-v8-apad-bpad-buffers4"));
-  check(point("warpgroup_tile-h-nn-192x192x64-2x48x1-v8-buffers4-tensor"));
-  check(point("warpgroup_tile-b-tn-64x64x64-2x16x1-v8-apad-split2-buffers4-tensor"));
-  check(point("warpgroup_tile-h-nt-32x64x128-2x16x1-v8-apad-bpad-buffers3"));
+  check_at_edges(point("warpgroup_tile-h-nn-128x256x64-2x64x1-v8-buffers4"));
+  check_at_edges(
+      point("warpgroup_tile-h-nn-192x192x64-2x48x1-v8-buffers3"));  // its sums take more local memory than its tiles
+  check_at_edges(point("warpgroup_tile-h-tt-256x128x64-2x32x1-v8-apad-bpad-buffers4"));
+  check_at_edges(point("warpgroup_tile-h-nn-192x192x64-2x48x1-v8-buffers4-tensor"));
+  check_at_edges(point("warpgroup_tile-b-tn-64x64x64-2x16x1-v8-apad-split2-buffers4-tensor"));
+  check_at_edges(point("warpgroup_tile-h-nt-32x64x128-2x16x1-v8-apad-bpad-buffers3"));
 }
 
 // Bytes: integers and floating point, each type of C, operands as stored and packed.
@@ -121,7 +105,7 @@ BOOST_AUTO_TEST_CASE(WarpgroupTileOfBytesIsRight) {
         "iis-nt-128x256x128-2x64x1-v8-akmajor-bkmajor-buffers4-tensor", "eeh-nt-64x64x128-2x16x1-v8-buffers3",
         "efs-nt-128x128x128-2x32x1-v8-buffers4-tensor", "feb-tn-64x128x256-2x32x1-v8-akmajor-bkmajor-split2-buffers3",
         "eee-nt-32x64x128-2x16x1-v8-split0-buffers4", "fff-nn-128x192x128-2x48x1-v8-bkmajor-buffers4-tensor"}) {
-    check(point(std::string("warpgroup_tile-") + name));
+    check_at_edges(point(std::string("warpgroup_tile-") + name));
   }
 }
 
@@ -132,8 +116,8 @@ BOOST_AUTO_TEST_CASE(ThinTileIsRight) {
       check_with_every_transpose(point(std::string("thin_tile-") + precision + "-nn-" + tile));
     }
   }
-  check(point("thin_tile-h-nn-8x16x1-2x2x4-v2"));
-  check(point("thin_tile-h-tt-32x64x8-8x8x1-v8"));
+  check_at_edges(point("thin_tile-h-nn-8x16x1-2x2x4-v2"));
+  check_at_edges(point("thin_tile-h-tt-32x64x8-8x8x1-v8"));
 }
 
 // On NVIDIA's devices with matrix units for doubles only.
@@ -144,8 +128,8 @@ BOOST_AUTO_TEST_CASE(WarpTileIsRight) {
         "32x32x16-2x4x8-v2-split0-buffers3-mapmma-fragments2"}) {
     check_with_every_transpose(point(std::string("warp_tile-d-nn-") + tile));
   }
-  check(point("warp_tile-d-nn-128x128x16-8x8x4-v2-buffers4-mapmma-fragments2"));
-  check(point("warp_tile-d-tt-64x128x16-4x16x8-v2-apad-bpad-buffers4-mapmma"));
+  check_at_edges(point("warp_tile-d-nn-128x128x16-8x8x4-v2-buffers4-mapmma-fragments2"));
+  check_at_edges(point("warp_tile-d-tt-64x128x16-4x16x8-v2-apad-bpad-buffers4-mapmma"));
 }
 
 BOOST_AUTO_TEST_CASE(PointsAreRightInEveryPrecision, *slow()) {
@@ -166,7 +150,7 @@ BOOST_AUTO_TEST_CASE(DefaultVariantsOfTheOtherDeviceTypeAreRight, *slow()) {
   for (const Precision precision : {Precision::single_precision, Precision::double_precision}) {
     for (const Params& p :
          kernels::default_variants(cpu ? kernels::DeviceType::gpu : kernels::DeviceType::cpu, precision)) {
-      check(p);
+      check_at_edges(p);
     }
   }
 }

@@ -1,10 +1,8 @@
 // Mixed products: bytes that are integers, e4m3 or e5m2, scales and zero points. Every combination of types, in every
 // family that has them, is among the slow cases: ctest -L slow.
-#include "driver_main.hpp"
-#include "gemm_checks.hpp"
+#include "kernels/edge_checks.hpp"
 
 #include <clbake/builder/elements.hpp>
-#include <clbake/kernels/constraints.hpp>
 
 #include <cmath>
 
@@ -16,25 +14,6 @@ using namespace clbake;
 using namespace clbake::builder;
 using namespace clbake::tests;
 using kernels::Params;
-
-namespace {
-
-FromSource compiled(const Params& p) {
-  Result<FromSource> made = from_source(devices()->front(), p);
-  BOOST_REQUIRE_MESSAGE(made.ok(), made.status().message());
-  return std::move(*made);
-}
-
-Params point(const std::string& name) { return std::get<Params>(kernels::parse(name)); }
-
-void check_at_edges(const Params& p) {
-  if (!kernels::admits(devices()->front().limits, p)) return;
-  const FromSource made = compiled(p);
-  const std::string failures = failures_at_edges(made.where, made.variant);
-  BOOST_TEST(failures.empty(), failures);
-}
-
-}  // namespace
 
 BOOST_AUTO_TEST_CASE(PointsAreRightAtEdges) {
   for (const char* name : {"direct-iiw-nt-6x16x1-6x16x1-v16", "direct-uii-tn-8x1x4-2x1x8-v1-split3",

@@ -1,9 +1,7 @@
 // Products of packed weights of 4 and 8 bits, in all groups, with and without zero points, on CPUs' and GPUs' tiles.
 // Every combination of types is among the slow cases: ctest -L slow.
-#include "driver_main.hpp"
-#include "gemm_checks.hpp"
+#include "kernels/edge_checks.hpp"
 
-#include <clbake/kernels/constraints.hpp>
 #include <clbake/kernels/defaults.hpp>
 #include <clbake/weights/format.hpp>
 
@@ -17,21 +15,6 @@ using namespace clbake::tests;
 using kernels::Params;
 
 namespace {
-
-FromSource compiled(const Params& p) {
-  Result<FromSource> made = from_source(devices()->front(), p);
-  BOOST_REQUIRE_MESSAGE(made.ok(), made.status().message());
-  return std::move(*made);
-}
-
-Params point(const std::string& name) { return std::get<Params>(kernels::parse(name)); }
-
-void check_at_edges(const Params& p) {
-  if (!kernels::admits(devices()->front().limits, p)) return;
-  const FromSource made = compiled(p);
-  const std::string failures = failures_at_edges(made.where, made.variant);
-  BOOST_TEST(failures.empty(), failures);
-}
 
 Problem small_problem() { return tight_problem(mixed(Element::half, Element::q4, Element::half), 3, 20, 128); }
 
