@@ -46,9 +46,9 @@ BOOST_AUTO_TEST_CASE(AllGroupsAndZeroPointsAreRightForAnyNumberOfRows) {
                            "local_tile-bqb-nn-16x32x8-4x4x4-v4-bpad"}) {
     const FromSource made = compiled(point(name));
     std::uint32_t number = 0;
-    for (const std::size_t group : {32, 64, 128}) {
+    for (const std::size_t group : {32U, 64U, 128U}) {
       for (const bool zeros : {false, true}) {
-        for (const std::size_t m : {1, 2, 3, 4, 7, 9, 16, 17}) {
+        for (const std::size_t m : {1U, 2U, 3U, 4U, 7U, 9U, 16U, 17U}) {
           Problem problem = tight_problem(made.variant.precision, m, 35 + number % 40, 128 * (1 + number % 9));
           problem.quantization.weight_group = group;
           problem.quantization.weight_zeros = zeros;

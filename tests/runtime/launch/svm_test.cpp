@@ -29,7 +29,7 @@ BOOST_AUTO_TEST_CASE(SharedMemoryIsMultiplied) {
     cl_mem buffer;
   };
   std::vector<Shared> matrices;
-  for (int i = 0; i < 3; ++i) {
+  for (std::size_t i = 0; i < 3; ++i) {
     auto* memory = static_cast<float*>(clSVMAlloc(context, CL_MEM_READ_WRITE, kBytes, 0));
     matrices.push_back({memory, required(svm_buffer(context, memory, kBytes))});
     BOOST_REQUIRE(clEnqueueSVMMap(queue, CL_TRUE, CL_MAP_WRITE, memory, kBytes, 0, nullptr, nullptr) == CL_SUCCESS);

@@ -34,7 +34,7 @@ float weight_at(const PackedWeights& bytes, const WeightFormat& f, std::size_t p
     code = chunk[i / 4 * 64 + column * 4 + i % 4];
   }
   const unsigned zero = f.has_zeros ? at[32 + column] : f.bits == 4 ? 8 : 128;
-  const unsigned bits = at[2 * column] | at[2 * column + 1] << 8;
+  const unsigned bits = at[2 * column] + 256U * at[2 * column + 1];
   const int exponent = static_cast<int>(bits >> 10 & 31);  // of normal halves
   const float scale = std::ldexp(static_cast<float>(1024 + (bits & 1023)), exponent - 25);
   return static_cast<float>(static_cast<int>(code) - static_cast<int>(zero)) * ((bits & 0x8000) != 0 ? -scale : scale);
@@ -95,8 +95,8 @@ void check_weights(const PackedWeights& packed, const WeightFormat& f, const Exp
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(WeightsArePackedAndUnpacked) {
-  for (const std::size_t bits : {4, 8}) {
-    for (const std::size_t group : {32, 64, 128}) {
+  for (const std::size_t bits : {4U, 8U}) {
+    for (const std::size_t group : {32U, 64U, 128U}) {
       for (const bool zeros : {false, true}) {
         const WeightFormat f{256, 37, bits, group, zeros};
         std::vector<std::uint8_t> codes(f.k * f.n), of_zeros(zeros ? f.k / group * f.n : 0);
@@ -114,7 +114,7 @@ BOOST_AUTO_TEST_CASE(WeightsArePackedAndUnpacked) {
 }
 
 BOOST_AUTO_TEST_CASE(FloatsBecomeTheNearestWeights) {
-  for (const std::size_t bits : {4, 8}) {
+  for (const std::size_t bits : {4U, 8U}) {
     const WeightFormat f{128, 19, bits, 64};
     std::vector<float> weights(f.k * f.n);
     for (float& weight : weights) weight = static_cast<float>(below(2000)) / 1000 - 1;
@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(FloatsBecomeTheNearestWeights) {
 }
 
 BOOST_AUTO_TEST_CASE(GgufBlocksKeepTheirWeights) {
-  for (const std::size_t bits : {4, 8}) {
+  for (const std::size_t bits : {4U, 8U}) {
     const WeightFormat f{96, 21, bits, 32};
     const std::size_t block = bits == 4 ? 18 : 34;
     std::vector<std::uint8_t> blocks(f.n * 3 * block);
