@@ -165,7 +165,7 @@ std::string times_row(const Shape& shape, const std::vector<double>& us) {
 
 namespace {
 
-// The same device, or another name of one architecture, as the H100 and the H200, whose kernels take the same times.
+// The same device, or another of its architecture: an H200 is an H100 with more and faster memory.
 bool is_alike(const Target& a, const Target& b) {
   if (a == b) return true;
   return !a.architecture.empty() && std::tie(a.platform_name, a.vendor, a.architecture, a.driver_version) ==

@@ -90,4 +90,18 @@ BOOST_AUTO_TEST_CASE(TimesThatCannotBeMeantAreRefusedWithTheirLine) {
   BOOST_TEST(outcome(read_times({"/nonexistent.csv"})) == "not found");
 }
 
+// The H100 and the H200 are both sm_90.
+BOOST_AUTO_TEST_CASE(DevicesOfOneArchitectureAndDriverAreJoined) {
+  const auto of = [](const std::string& device, const std::string& architecture, const std::string& driver) {
+    std::string text = header();
+    return text.replace(text.find("Imagined"), 8,
+                        device + "\n# architecture: " + architecture + "\n# driver_version: " + driver) +
+           "1,2,3,1,5,6\n";
+  };
+  const std::string first = of("H100", "sm_90", "580");
+  BOOST_TEST(required(read({first, of("H200", "sm_90", "580")})).target.device_name == "H100");
+  BOOST_TEST(outcome(read({first, of("B200", "sm_100", "580")})) == "invalid argument");
+  BOOST_TEST(outcome(read({first, of("H200", "sm_90", "590")})) == "invalid argument");
+}
+
 }  // namespace clbake::builder::test
