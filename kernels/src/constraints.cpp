@@ -68,6 +68,8 @@ std::uint32_t operand_bytes(const Params& p) { return bytes_of(element_a(multipl
 bool has_bytes(const Params& p) { return is_mixed(p.precision) && !has_weights(p.precision); }
 // True if local memory holds pairs of elements, which matrix units multiply: PAIRED of tile_loads.cl.
 bool has_pairs(const Params& p) { return p.map == Map::mma; }
+// weight_mma.cl.
+bool has_matrix_weights(const Params& p) { return p.family == Family::weight_tile && p.map == Map::mma; }
 
 // Elements of a texel: TEXEL of published/pack_image.cl.
 std::uint32_t texel(const Params& p) { return p.precision == Precision::double_precision ? 2 : 4; }
@@ -103,7 +105,8 @@ std::uint64_t other_items(const Params& p) {
 }
 
 bool takes_sm_90_memory(const Case& c) {
-  return c.device.warpgroups && (c.p.family == Family::warp_tile || c.p.family == Family::warpgroup_tile);
+  return c.device.warpgroups && (c.p.family == Family::warp_tile || c.p.family == Family::warpgroup_tile ||
+                                   has_matrix_weights(c.p));
 }
 
 // Rules about the parameters alone, or with what the device has.
@@ -156,10 +159,30 @@ const Constraint kFirst[] = {
      [](const Case& c) { return c.p.ns == c.p.vector_width; }},
     {"weights", weight_tile, "nl must be a multiple of 16, ms a power of two up to 16, ks a multiple of 128",
      "nl ms ks",
-     [](const Case& c) { return c.p.nl % 16 == 0 && is_power(c.p.ms) && c.p.ms <= 16 && c.p.ks % 128 == 0; }},
-    {"weights", weight_tile, "ns must be nl with a kl of 1, else vector_width, and ml be ms",
+     [](const Case& c) {
+       return c.p.nl % 16 == 0 && is_power(c.p.ms) && c.p.ms <= 16 && c.p.ks % 128 == 0;
+     }},
+    {"weights", weight_tile, "map must be cyclic or mma", "map",
+     [](const Case& c) { return c.p.map == Map::cyclic || c.p.map == Map::mma; }},
+    {"weights", weight_tile, "buffers are for map mma", "buffers",
+     [](const Case& c) { return c.p.buffers == 1 || has_matrix_weights(c.p); }},
+    {"weights", weight_tile, "without mma, ns must be nl with a kl of 1, else vector_width, and ml be ms",
      "ml nl ms ns kl vector_width",
-     [](const Case& c) { return c.p.kl == 1 ? c.p.ns == c.p.nl : c.p.ns == c.p.vector_width && c.p.ml == c.p.ms; }},
+     [](const Case& c) {
+       return has_matrix_weights(c.p) ||
+              (c.p.kl == 1 ? c.p.ns == c.p.nl : c.p.ns == c.p.vector_width && c.p.ml == c.p.ms);
+     }},
+    {"weights", weight_tile,
+     "map mma needs an A of half or bfloat16, NVIDIA's sm_80 or later, an ml of 8 or 16, ms of ml / 4, nl of 8 * ns or "
+     "a multiple, ns of 4 or 8, ks of 128, vector_width of 4 and 2 buffers or more",
+     "ml nl ms ns ks vector_width buffers",
+     [](const Case& c) {
+       const Params& p = c.p;
+       return !has_matrix_weights(p) ||
+              (bytes_of(element_a(p.precision)) == 2 && c.device.ptx >= 80 && (p.ml == 8 || p.ml == 16) &&
+               4 * p.ms == p.ml && (p.ns == 4 || p.ns == 8) && p.nl % (8 * p.ns) == 0 && p.ks == 128 &&
+               p.vector_width == 4 && p.buffers >= 2);
+     }},
     {"weights", weight_tile, "kl must be at most 128, the least slice of k", "kl",
      [](const Case& c) { return c.p.kl <= 128; }},
     {"family", local_tile, "no layout may be image", "layout_a layout_b",
@@ -257,7 +280,7 @@ const Constraint kFirst[] = {
     {"private-memory", weight_tile, "ms * ks floats of A and the sums must fit the private memory of a work-item",
      "kl ms ns ks", nullptr,
      [](const Case& c) {
-       return at_most(c.p.kl > 1 ? 0 : std::uint64_t{4} * c.p.ms * (c.p.ks + c.p.ns), c.device.private_memory_bytes);
+       return at_most(c.p.kl > 1 || has_matrix_weights(c.p) ? 0 : std::uint64_t{4} * c.p.ms * (c.p.ks + c.p.ns), c.device.private_memory_bytes);
      }},
     // All that a work-item does in KS steps is unrolled, which costs compile time and instruction cache.
     {"unrolling", stripe, "at most 2048 vector multiply-adds may be unrolled: ks * ms * ns / vector_width",
@@ -463,6 +486,10 @@ std::uint64_t local_memory_bytes(const Params& p) {
       return ((p.local_a ? aligned(p.ml) : 0) + (p.local_b ? aligned(p.nl) : 0)) * real;
     }
     case Family::weight_tile:
+      if (has_matrix_weights(p)) {  // rings of pieces of two panels for each 32 columns, with four heads; later the sums
+        const std::uint64_t bits = element_b(p.precision) == Element::q4 ? 4 : 8;
+        return std::max(p.buffers * (2 * p.ks * bits + 4 * 48), std::uint64_t{64} * p.ml) * (p.nl / 16 * p.kl);
+      }
       return p.kl > 1 ? std::uint64_t{4} * p.ms * (p.ks + p.kl / 2 * p.nl) : 0;  // op(A) as floats, sums
     case Family::direct:
     case Family::thin_tile: return p.kl / 2 * tile * real;

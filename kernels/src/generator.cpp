@@ -23,6 +23,7 @@ constexpr std::uint32_t complex_gpu_items = 64;
 std::vector<std::string> files_of(const Params& params) {
   const Family family = params.family;
   const bool warpgroups = family == Family::warpgroup_tile, mixed = is_mixed(multiplied(params));
+  const bool matrix_weights = family == Family::weight_tile && params.map == Map::mma;
   std::vector<std::string> files = {"types.cl"};
   const auto add = [&](bool wanted, std::initializer_list<const char*> names) {
     if (wanted) files.insert(files.end(), names.begin(), names.end());
@@ -35,12 +36,13 @@ std::vector<std::string> files_of(const Params& params) {
   add(bytes, {"terms.cl"});
   add(family == Family::stripe, {"pack_image.cl"});
   add(true, {"reduce.cl"});
-  add(family == Family::warp_tile || warpgroups, {"async_copy.cl"});
+  add(family == Family::warp_tile || warpgroups || matrix_weights, {"async_copy.cl"});
   add(warpgroups, {"warpgroup_ring.cl", "warpgroup_turns.cl", "warpgroup_copies.cl", "tensor_copies.cl",
                    "warpgroup_gather.cl", mixed ? "warpgroup_mixed.cl" : "warpgroup_update.cl"});
   add(family == Family::local_tile, {"tile_loads.cl", "exchange.cl"});
   add(shares_k(family) || family == Family::local_tile || family == Family::warp_tile, {"share_k.cl"});
-  files.push_back(std::string(name(family)) + ".cl");
+  add(family == Family::weight_tile, {"packed_weights.cl"});
+  files.push_back(matrix_weights ? "weight_mma.cl" : std::string(name(family)) + ".cl");
   return files;
 }
 

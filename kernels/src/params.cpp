@@ -17,6 +17,7 @@ constexpr std::uint32_t local_tile = bit(Family::local_tile);
 constexpr std::uint32_t warp_tile = bit(Family::warp_tile);
 constexpr std::uint32_t warpgroup_tile = bit(Family::warpgroup_tile);
 constexpr std::uint32_t stripe = bit(Family::stripe);
+constexpr std::uint32_t weight_tile = bit(Family::weight_tile);
 
 using Words = std::vector<std::string_view>;
 
@@ -149,11 +150,11 @@ const std::vector<Parameter>& parameters() {
         count<&Params::split_k>("split_k", every, "slices of k", {0, 64}, "split"),
         choice<&Params::local_a>("local_a", stripe, "memory that work-items read A from", {"global", "local"}, "a"),
         choice<&Params::local_b>("local_b", stripe, "memory that work-items read B from", {"global", "local"}, "b"),
-        count<&Params::buffers>("buffers", tiles, "tiles of an operand in local memory", {1, 8}, "buffers"),
+        count<&Params::buffers>("buffers", tiles | weight_tile, "tiles of an operand in local memory", {1, 8}, "buffers"),
         choice<&Params::prefetch>("prefetch", local_tile, "load the next tiles early", {"noprefetch", "prefetch"}),
         count<&Params::load_width>("load_width", local_tile, "elements per global load", {1, 16}, "load"),
         count<&Params::padding>("padding", local_tile, "elements behind a row of a tile", {0, max_factor}, "padding"),
-        choice<&Params::map>("map", local_tile | warp_tile, "which elements a work-item computes",
+        choice<&Params::map>("map", local_tile | warp_tile | weight_tile, "which elements a work-item computes",
                              {"blocked", "cyclic", "zigzag", "mma", "mma8"}, "map"),
         count<&Params::fragments>("fragments", local_tile | warp_tile, "register sets for a step's operands", {1, 2},
                                   "fragments"),
@@ -228,7 +229,9 @@ std::variant<Params, std::string> parse(std::string_view name) {
 
 WorkGroup work_group_size(const Params& params) {
   if (params.family == Family::register_tile) return {1, 1};
-  if (params.family == Family::weight_tile) return {params.nl / params.ns * params.kl, 1};
+  // Of those by matrix units a warp has 8 * ns columns.
+  const std::uint32_t lanes = params.map == Map::mma ? 4 : 1;
+  if (params.family == Family::weight_tile) return {lanes * (params.nl / params.ns) * params.kl, 1};
   // Those that multiply, and for warpgroup_tile the 128 that load; all that share a part of C.
   const bool warpgroups = params.family == Family::warpgroup_tile;
   const std::uint32_t rows = warpgroups ? std::max(params.ml, 64U) : params.ml;  // wgmma multiplies 64 at least

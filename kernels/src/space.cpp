@@ -135,8 +135,10 @@ const Space kSpaces[] = {
                                    {"nl", {16, 32, 64, 128}},
                                    {"ms", {1, 2, 4, 8, 16}},
                                    {"ml", {1, 2, 4, 8, 16, 32, 64, 128}},
-                                   {"kl", {1, 4, 8, 16, 32, 64, 128}},
-                                   {"ks", {128, 256, 512, 1024, 2048, 4096}}})};
+                                   {"kl", {1, 2, 4, 8, 16, 32, 64, 128}},
+                                   {"ks", {128, 256, 512, 1024, 2048, 4096}},
+                                   {"map", values({Map::cyclic, Map::mma})},
+                                   {"buffers", {1, 2, 3, 4, 6, 8}}})};
 static_assert(std::size(kSpaces) == std::size(all_families), "a space for each family");
 
 }  // namespace

@@ -24,11 +24,7 @@
 // A code becomes a float without a conversion: its bits, where they are in the word, are those of the fraction of
 // 2^(23-shift) + code; the difference to 2^(23-shift) + zero is exact.
 
-#define PANEL 16                         // columns
-#define CHUNK 32                         // steps of k
-#define WORDS WEIGHT_BITS                // of a column in a chunk
 #define CODE ((1u << WEIGHT_BITS) - 1)   // the bits of one
-#define MIDDLE (1 << (WEIGHT_BITS - 1))  // the zero point of weights that have none
 #define SHIFTS (16 / WEIGHT_BITS)        // places of a code in half a word, each with a fraction of its own
 #define SHIFTED(code_place) ((150u - WEIGHT_BITS * (code_place)) << 23)  // the bits of 2^(23-shift)
 #define PER_PANEL (PANEL / VECTOR_WIDTH)
@@ -49,37 +45,6 @@ static inline realv load_scales(__global const uchar* from) {
 #define LOAD_WORDS(pointer) CONCAT(vload, VECTOR_WIDTH)(0, (__global const uint*)(pointer))
 #define LOAD_ZEROS(pointer) CONCAT(convert_float, VECTOR_WIDTH)(CONCAT(vload, VECTOR_WIDTH)(0, pointer))
 #endif
-
-// One element of A.
-#if A_BITS == 32
-#define LOAD_OF_A(pointer) (*(pointer))
-#elif A_BFLOAT16
-#define LOAD_OF_A(pointer) as_float((uint) * (pointer) << 16)
-#else
-#define LOAD_OF_A(pointer) vload_half(0, pointer)
-#endif
-
-// The places of a panel's weights, in bytes.
-typedef struct {
-  int group;  // steps of k, 2^shift
-  int shift;
-  int has_zeros;  // zero points
-  int head;       // bytes of a group before its words
-  int block;      // bytes of a group
-} Packed;
-
-static inline Packed packed_of(const int2 weights) {
-  Packed p = {weights.x, 5 + (weights.x > 32) + (weights.x > 64), weights.y, weights.y ? 3 * PANEL : 2 * PANEL, 0};
-  p.block = p.head + p.group * PANEL * WEIGHT_BITS / 8;
-  return p;
-}
-
-// The first word group of the panel with this column, at step `first_p`, a multiple of the group. The matrix has a head
-// of 64 bytes.
-static inline __global const uchar* panel_at(__global const uchar* b, const Packed p, const ulong column, const int k,
-                                             const int first_p) {
-  return b + 64 + (column / PANEL * (ulong)(k >> p.shift) + (first_p >> p.shift)) * (ulong)p.block;
-}
 
 // Subtrahends of a group's codes in each place, 2^(23-shift) + zero; `from` points at the group, at the first column.
 static ALWAYS_INLINE void find_zeros(realv zeros[SHIFTS], __global const uchar* from, const Packed p,
@@ -102,12 +67,6 @@ static ALWAYS_INLINE void find_zeros(realv zeros[SHIFTS], __global const uchar* 
     }                                                                                           \
   }
 
-// Writes a vector of row i of the tile.
-#define PLACE_IN_C(i, first_column) tile.c + ((i) * (ulong)ldc + (first_column))
-#define UPDATE(i, sums, first_column) \
-  update_vector(PLACE_IN_C(i, first_column), sums, tile.columns - (first_column), alpha, beta)
-#define FINISH(i, sums, first_column) \
-  finish_vector(&e, PLACE_IN_C(i, first_column), i, first_column, sums, tile.columns - (first_column), alpha, beta)
 // statement(1), (2), (4) ... (MS): with the least that is no less than `rows`, as a constant.
 #define WITH_ROWS(rows, statement)    \
   if (MS > 1 && (rows) == 1) {        \
@@ -121,13 +80,6 @@ static ALWAYS_INLINE void find_zeros(realv zeros[SHIFTS], __global const uchar* 
   } else {                            \
     statement(MS);                    \
   }
-
-// The weights of this product.
-#define FIND_WEIGHTS                                                \
-  const Packed packed = packed_of(weights);                         \
-  const ulong number = (ulong)tile.product + numbers.first_product; \
-  __global const uchar* first_weight =                              \
-      (__global const uchar*)b + (numbers.b_offset + (offsets ? LISTED(number, 1) : number * b_stride));
 
 #if KL == 1
 
