@@ -1,9 +1,10 @@
 // weight_tile with map mma: half or bfloat16 by packed weights, up to 16 rows, on NVIDIA's matrix units (sm_80 on).
 //
 // Each warp copies its weights into a ring of BUFFERS pieces in local memory, asynchronously, as they lie in global
-// memory. From there they go to registers and become op(B) in A's type, (code - zero) * scale, rounded once: the first
-// operand of the instruction, whose 16 rows are columns of C. Rows of A are its second, 8 at a time. A warp computes all
-// rows by 32 columns of C, or by 64, two panels of weights for each 32:
+// memory. From there they go to registers, where their codes become the first operand of the instruction, whose 16 rows
+// are columns of C. Rows of A are its second, 8 at a time. The sum of a group, minus the zero points times the sums of
+// A's rows, is multiplied by the scales in single. A warp computes all rows by 32 columns of C, or by 64, two panels of
+// weights for each 32:
 //
 //     lane 4g + t of a warp               panel 0: g = 0 to 3      panel 1: g = 4 to 7
 //       reads of a chunk, 32 steps        word t of the columns 4(g % 4) to 4(g % 4) + 3, 16 bytes, 8-bit words 4 + t, too
@@ -28,13 +29,9 @@
 
 #if A_BFLOAT16
 #define PTX_OF_A "bf16"
-#define ONE 0x3f80u
 #else
 #define PTX_OF_A "f16"
-#define ONE 0x3c00u
 #endif
-#define TWICE(bits) ((bits)*0x10001u)
-
 #define MULTIPLY_PAIRS "mma.sync.aligned.m16n8k16.row.col.f32." PTX_OF_A "." PTX_OF_A ".f32"
 
 // sum += the product of 16 columns of weights and 16 steps of k by 8 rows of A.
@@ -45,83 +42,33 @@ static ALWAYS_INLINE void multiply(float* sum, const uint a0, const uint a1, con
           : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b.x), "r"(b.y));
 }
 
-// x * y + z of two elements each.
-static ALWAYS_INLINE uint fma_pair(const uint x, const uint y, const uint z) {
-  uint result;
-  __asm__("fma.rn." PTX_OF_A "x2 %0, %1, %2, %3;" : "=r"(result) : "r"(x), "r"(y), "r"(z));
-  return result;
-}
+// ---- Codes as elements of A's type: (code + BIAS) * UNIT, without arithmetic where that can be ----
 
-static ALWAYS_INLINE uint permute_bytes(const uint x, const uint y, const uint selector) {
-  uint result;
-  __asm__("prmt.b32 %0, %1, %2, %3;" : "=r"(result) : "r"(x), "r"(y), "r"(selector));
-  return result;
-}
-
-// ---- Codes to weights ----
-
-// The scale and the zero point of a column, as a word of weights needs them.
-#if A_BFLOAT16 && WEIGHT_BITS == 8
-typedef struct {
-  float scale, minus_zero;
-} Column;
-
-static ALWAYS_INLINE Column column_of(const ushort scale, const uint zero) {
-  const Column column = {vload_half(0, (const half*)&scale), -(0x1p23f + zero)};
-  return column;
-}
-
-static ALWAYS_INLINE uint pair_of(const float first, const float second) {
+#define CODES (WEIGHT_BITS == 4 ? 0x000f000fu : 0x00ff00ffu)
+#if !A_BFLOAT16
+// The bits of a code are the half that is code * 2^-24.
+#define BIAS 0
+#define UNIT 0x1p-24f
+#define PAIR_OF_UNITS 0x00010001u
+#define PAIR(word) ((word) & CODES)
+#elif WEIGHT_BITS == 4
+// With the bits of 128, a code is 128 + code.
+#define BIAS 128
+#define UNIT 1
+#define PAIR_OF_UNITS 0x3f803f80u
+#define PAIR(word) (((word) & CODES) | 0x43004300u)
+#else
+#define BIAS 0
+#define UNIT 1
+#define PAIR_OF_UNITS 0x3f803f80u
+static ALWAYS_INLINE uint PAIR(const uint word) {
+  // With the bits of 2^23, a code is 2^23 + code.
+  const float first = as_float((word & 0xffu) | 0x4b000000u) - 0x1p23f;
+  const float second = as_float((word >> 16 & 0xffu) | 0x4b000000u) - 0x1p23f;
   uint result;
   __asm__("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(result) : "f"(second), "f"(first));
   return result;
 }
-
-// The code in a byte is the fraction of 2^23 + code.
-#define WEIGHT(byte) ((as_float(permute_bytes(word, 0x4b000000u, 0x7650 + (byte))) + column.minus_zero) * column.scale)
-static ALWAYS_INLINE uint2 weights_of(const uint word, const Column column) {
-  return (uint2)(pair_of(WEIGHT(0), WEIGHT(1)), pair_of(WEIGHT(2), WEIGHT(3)));
-}
-#else
-typedef struct {
-  uint scale, minus_zero;  // twice each
-} Column;
-
-// An element whose last bits are a code is BASE + code: 1024, and 128 in bfloat16.
-#if A_BFLOAT16
-#define BASE_BITS 0x4300u
-#else
-#define BASE_BITS 0x6400u
-#endif
-
-static ALWAYS_INLINE Column column_of(const ushort scale, const uint zero) {
-#if A_BFLOAT16
-  const float x = vload_half(0, (const half*)&scale);
-  uint rounded;
-  __asm__("cvt.rn.bf16x2.f32 %0, %1, %1;" : "=r"(rounded) : "f"(x));
-  const Column column = {rounded, TWICE((BASE_BITS | 0x8000u) + zero)};
-#else
-  const Column column = {TWICE((uint)scale), TWICE((BASE_BITS | 0x8000u) + zero)};
-#endif
-  return column;
-}
-
-static ALWAYS_INLINE uint weight_pair(const uint biased, const Column column) {
-  return fma_pair(fma_pair(biased, TWICE(ONE), column.minus_zero), column.scale, 0x80008000u);
-}
-
-#if WEIGHT_BITS == 4
-// The weights of 4 steps; `word` has their codes in the low half of each byte, in the order 0, 2, 1, 3.
-static ALWAYS_INLINE uint2 weights_of(const uint word, const Column column) {
-  return (uint2)(weight_pair((word & 0x000f000fu) | TWICE(BASE_BITS), column),
-                 weight_pair((word >> 8 & 0x000f000fu) | TWICE(BASE_BITS), column));
-}
-#else
-static ALWAYS_INLINE uint2 weights_of(const uint word, const Column column) {
-  return (uint2)(weight_pair(permute_bytes(word, TWICE(BASE_BITS), 0x5150), column),
-                 weight_pair(permute_bytes(word, TWICE(BASE_BITS), 0x5352), column));
-}
-#endif
 #endif
 
 // ---- A warp's ring of pieces ----
@@ -161,47 +108,136 @@ static ALWAYS_INLINE void copy_piece_of_weights(__local uchar* piece, __global c
   }
 }
 
-// The rows of A of a lane, of which some may be missing.
+// The rows of A of a lane, at its first step; behind the last one that one again.
 typedef struct {
   __global const ushort* row[EIGHTS];
   ulong step;     // from an element to the next along k
   bool by_fours;  // four steps are one aligned load
 } Rows;
 
-static ALWAYS_INLINE uint2 load_steps(const Rows* rows, const int i, const int p) {
-  __global const ushort* from = rows->row[i] + p * rows->step;
-  if (rows->by_fours) return *(__global const uint2*)from;
-  const ulong step = rows->step;
-  return (uint2)(from[0] | (uint)from[step] << 16, from[2 * step] | (uint)from[3 * step] << 16);
-}
-
-// Adds the products of 32 steps of k. `piece` is that of this lane's panel in the first strip.
-static ALWAYS_INLINE void multiply_chunk(float sums[STRIPS][2][EIGHTS][4], __local const uchar* piece, const Packed p,
-                                         const int chunk, uint2 rows[EIGHTS][2], const int quad, const int t) {
-  UNROLLED(s, STRIPS) {
-    __local const uchar* group = piece + 2 * s * MOST_BYTES + (chunk * CHUNK >> p.shift) * p.block;
-    __local const uint4* from =
-        (__local const uint4*)(group + p.head) + ((chunk & ((p.group - 1) / CHUNK)) * WORDS + t) * (PANEL / 4) + quad;
-    const ushort4 scales = ((__local const ushort4*)group)[quad];
-    uchar4 zeros = (uchar4)(MIDDLE);
-    if (p.has_zeros) zeros = ((__local const uchar4*)(group + 2 * PANEL))[quad];
-    uint4 words[WORDS / 4];
-    UNROLLED(w, WORDS / 4) words[w] = from[w * PANEL];
-    UNROLLED(pair, 2) {  // of columns
-      const Column first = column_of(((const ushort*)&scales)[2 * pair], ((const uchar*)&zeros)[2 * pair]);
-      const Column second = column_of(((const ushort*)&scales)[2 * pair + 1], ((const uchar*)&zeros)[2 * pair + 1]);
-      UNROLLED(h, 2) {  // 16 steps of k
-#if WEIGHT_BITS == 4
-        const uint* word = (const uint*)&words[0] + 2 * pair;
-        const uint2 x = weights_of(permute_bytes(word[0], 0, 0x3120) >> 4 * h, first);
-        const uint2 y = weights_of(permute_bytes(word[1], 0, 0x3120) >> 4 * h, second);
-#else
-        const uint* word = (const uint*)&words[h] + 2 * pair;
-        const uint2 x = weights_of(word[0], first), y = weights_of(word[1], second);
-#endif
-        UNROLLED(i, EIGHTS) multiply(sums[s][pair][i], x.x, y.x, x.y, y.y, rows[i][h]);
+// 4 and 4 steps of each chunk from step `done` on; zeros for those that a depth does not have.
+static ALWAYS_INLINE void load_rows(uint2 of_a[CHUNKS][EIGHTS][2], const Rows* rows, const int done, const int depth) {
+  if (rows->by_fours && done + KS <= depth) {
+    UNROLLED(u, CHUNKS) {
+      UNROLLED(i, EIGHTS) {
+        UNROLLED(h, 2) of_a[u][i][h] = *(__global const uint2*)(rows->row[i] + done + (CHUNK * u + 16 * h));
       }
     }
+    return;
+  }
+  const ulong step = rows->step;
+  UNROLLED(u, CHUNKS) {
+    UNROLLED(i, EIGHTS) {
+      UNROLLED(h, 2) {
+        of_a[u][i][h] = (uint2)(0);
+        if (done + CHUNK * u < depth) {
+          __global const ushort* from = rows->row[i] + (done + CHUNK * u + 16 * h) * step;
+          of_a[u][i][h] = (uint2)(from[0] | (uint)from[step] << 16, from[2 * step] | (uint)from[3 * step] << 16);
+        }
+      }
+    }
+  }
+}
+
+typedef struct {
+  float of_codes[STRIPS][2][EIGHTS][4];  // of each pair of columns
+  float of_units[EIGHTS][4];             // sums of A's rows
+} Sums;
+
+static ALWAYS_INLINE void clear(Sums* sums) {
+  UNROLLED(i, EIGHTS) {
+    UNROLLED(r, 4) {
+      sums->of_units[i][r] = 0;
+      UNROLLED(s, STRIPS)
+        UNROLLED(pair, 2) sums->of_codes[s][pair][i][r] = 0;
+    }
+  }
+}
+
+// Adds the products of 32 steps of k. `words` are this lane's in the first strip.
+static ALWAYS_INLINE void multiply_chunk(Sums* sums, __local const uchar* words, uint2 rows[EIGHTS][2]) {
+  UNROLLED(s, STRIPS) {
+    uint4 w[WORDS / 4];
+    UNROLLED(x, WORDS / 4) w[x] = *(__local const uint4*)(words + 2 * s * MOST_BYTES + 4 * x * (4 * PANEL));
+    UNROLLED(pair, 2) {
+      UNROLLED(h, 2) {  // 16 steps of k
+        const uint4 all = WEIGHT_BITS == 4 ? w[0] >> 4 * h : w[h % (WORDS / 4)];
+        const uint x = pair ? all.z : all.x, y = pair ? all.w : all.y;
+        const uint x0 = PAIR(x), y0 = PAIR(y), x1 = PAIR(x >> 8), y1 = PAIR(y >> 8);
+        UNROLLED(i, EIGHTS) multiply(sums->of_codes[s][pair][i], x0, y0, x1, y1, rows[i][h]);
+      }
+    }
+  }
+  UNROLLED(i, EIGHTS)
+    UNROLLED(h, 2) multiply(sums->of_units[i], PAIR_OF_UNITS, PAIR_OF_UNITS, PAIR_OF_UNITS, PAIR_OF_UNITS, rows[i][h]);
+}
+
+// Adds the sums of a group, `part`, times its scales. `head` is that of the group in the first strip; a group that does
+// not exist has any bytes there.
+static ALWAYS_INLINE void add_group(float sums[STRIPS][2][EIGHTS][4], const Sums* part, __local const uchar* head,
+                                    const bool has_zeros, const bool exists, const int quad) {
+  UNROLLED(s, STRIPS) {
+    __local const uchar* of_strip = head + 2 * s * MOST_BYTES;
+    const ushort4 bits = ((__local const ushort4*)of_strip)[quad];
+    const float4 of_bits = vload_half4(0, (const half*)&bits) * (float4)(1 / UNIT);
+    const float4 scale = exists ? of_bits : (float4)(0);
+    const float4 zeros = convert_float4(((__local const uchar4*)(of_strip + 2 * PANEL))[quad]);
+    const float4 zero = has_zeros ? zeros + (float4)(BIAS) : (float4)(BIAS + MIDDLE);
+    UNROLLED(pair, 2) {
+      UNROLLED(i, EIGHTS) {
+        UNROLLED(r, 4) {
+          const float z = pair ? (r < 2 ? zero.z : zero.w) : (r < 2 ? zero.x : zero.y);
+          const float by = pair ? (r < 2 ? scale.z : scale.w) : (r < 2 ? scale.x : scale.y);
+          sums[s][pair][i][r] += by * (part->of_codes[s][pair][i][r] - z * part->of_units[i][r]);
+        }
+      }
+    }
+  }
+}
+
+// Adds the products of all pieces of this warp. `panel` is where this lane copies from in each strip; `group` is a
+// constant, so that the loop has no branches.
+static ALWAYS_INLINE void multiply_all(float sums[STRIPS][2][EIGHTS][4], __local uchar* ring,
+                                       __global const uchar* const panel[STRIPS], const Rows* rows, Packed p,
+                                       const int group, const int depth, const int share, const int lane) {
+  p.group = group;
+  p.shift = group == 32 ? 5 : group == 64 ? 6 : 7;
+  p.block = p.head + group * (PANEL * WEIGHT_BITS / 8);
+  const int quad = lane / 4 % 4;
+  __local const uchar* first_words = ring + lane / 16 * MOST_BYTES + (lane % 4 * (4 * PANEL) + quad * 16);
+  UNROLLED(b, LATE) {
+    copy_piece_of_weights(ring + b * PIECE_BYTES, panel, p, (share + b * KL) * KS, depth, lane);
+    START_COPIES;
+  }
+  uint2 of_a[CHUNKS][EIGHTS][2], of_next[CHUNKS][EIGHTS][2];
+  load_rows(of_a, rows, share * KS, depth);
+  int buffer = 0;
+#pragma unroll 1
+  for (int done = share * KS; done < depth; done += KL * KS) {
+    const int next = buffer == 0 ? LATE : buffer - 1;
+    copy_piece_of_weights(ring + next * PIECE_BYTES, panel, p, done + LATE * KL * KS, depth, lane);
+    START_COPIES;
+    load_rows(of_next, rows, done + KL * KS, depth);
+    WAIT_FOR_COPIES(LATE_COPIES);
+    SYNCHRONIZE_WARP;
+    __local const uchar* words = first_words + buffer * PIECE_BYTES;
+    __local const uchar* heads = ring + buffer * PIECE_BYTES + lane / 16 * MOST_BYTES;
+    UNROLLED(first, KS / group) {
+      Sums part;
+      clear(&part);
+      UNROLLED(u, group / CHUNK) {
+        const int chunk = first * (group / CHUNK) + u;
+        multiply_chunk(&part, words + (chunk * (WORDS * 4 * PANEL) + (first + 1) * p.head), of_a[chunk]);
+      }
+      add_group(sums, &part, heads + first * p.block, p.has_zeros, done + first * group < depth, quad);
+    }
+    SYNCHRONIZE_WARP;  // all have read the piece
+    UNROLLED(u, CHUNKS) {
+      UNROLLED(i, EIGHTS) {
+        UNROLLED(h, 2) of_a[u][i][h] = of_next[u][i][h];
+      }
+    }
+    buffer = buffer + 1 == BUFFERS ? 0 : buffer + 1;
   }
 }
 
@@ -221,7 +257,7 @@ GEMM_KERNEL(ITEMS, 1) {
   Rows rows;
   rows.step = A_STEP_P;
   UNROLLED(i, EIGHTS)
-    rows.row[i] = (__global const ushort*)tile.a + min(8 * i + g, tile.rows - 1) * A_STEP_I;
+    rows.row[i] = (__global const ushort*)tile.a + (min(8 * i + g, tile.rows - 1) * A_STEP_I + 4 * t * A_STEP_P);
   rows.by_fours = !TRANS_A && lda % 4 == 0 && (uintptr_t)tile.a % 8 == 0;
   // Panels behind the last one are the last one.
   __global const uchar* panel[STRIPS];
@@ -236,31 +272,12 @@ GEMM_KERNEL(ITEMS, 1) {
       UNROLLED(i, EIGHTS)
         UNROLLED(r, 4) sums[s][pair][i][r] = 0;
   __local uchar* ring = memory + warp * (BUFFERS * PIECE_BYTES);
-  UNROLLED(b, LATE) {
-    copy_piece_of_weights(ring + b * PIECE_BYTES, panel, packed, (share + b * KL) * KS, tile.depth, lane);
-    START_COPIES;
-  }
-  int buffer = 0;
-#pragma unroll 1
-  for (int done = share * KS; done < tile.depth; done += KL * KS) {
-    const int next = buffer == 0 ? LATE : buffer - 1;
-    copy_piece_of_weights(ring + next * PIECE_BYTES, panel, packed, done + LATE * KL * KS, tile.depth, lane);
-    START_COPIES;
-    uint2 of_a[CHUNKS][EIGHTS][2];
-    UNROLLED(u, CHUNKS) {
-      if (done + CHUNK * u < tile.depth) {
-        UNROLLED(i, EIGHTS)
-          UNROLLED(h, 2) of_a[u][i][h] = load_steps(&rows, i, done + CHUNK * u + 16 * h + 4 * t);
-      }
-    }
-    WAIT_FOR_COPIES(LATE_COPIES);
-    SYNCHRONIZE_WARP;
-    UNROLLED(u, CHUNKS) {
-      if (done + CHUNK * u < tile.depth)
-        multiply_chunk(sums, ring + buffer * PIECE_BYTES + g / 4 * MOST_BYTES, packed, u, of_a[u], g % 4, t);
-    }
-    SYNCHRONIZE_WARP;  // all have read the piece
-    buffer = buffer + 1 == BUFFERS ? 0 : buffer + 1;
+  if (packed.group == 32) {
+    multiply_all(sums, ring, panel, &rows, packed, 32, tile.depth, share, lane);
+  } else if (packed.group == 64) {
+    multiply_all(sums, ring, panel, &rows, packed, 64, tile.depth, share, lane);
+  } else {
+    multiply_all(sums, ring, panel, &rows, packed, 128, tile.depth, share, lane);
   }
 
   // Vectors of four columns, those of a lane 32 apart.

@@ -62,7 +62,7 @@ static ALWAYS_INLINE void find_zeros(realv zeros[SHIFTS], __global const uchar* 
         const int place = byte % 2 * (8 / WEIGHT_BITS) + part_of;                               \
         const wordv codes = (byte < 2 ? (word) : upper) & (wordv)(CODE << WEIGHT_BITS * place); \
         const realv x = AS_REALS(codes | (wordv)(SHIFTED(place))) - (zeros)[place];             \
-        use(16 * part_of + 4 * (w) + byte, x)                                                   \
+        use(16 * part_of + 4 * (w) + byte / 2 + byte % 2 * 2, x)                                                   \
       }                                                                                         \
     }                                                                                           \
   }

@@ -26,12 +26,13 @@ float weight_at(const PackedWeights& bytes, const WeightFormat& f, std::size_t p
   const std::uint8_t* const at = bytes.data() + 64 + (j / 16 * (f.k / f.group) + p / f.group) * block;
   const std::size_t step = p % f.group, i = step % 32, column = j % 16;
   const std::uint8_t* const chunk = at + head + step / 32 * (64 * f.bits);
+  const std::size_t byte = i % 4 == 1 ? 2 : i % 4 == 2 ? 1 : i % 4;
   unsigned code = 0;
   if (f.bits == 4) {
-    const unsigned both = chunk[(i % 16 / 4) * 64 + column * 4 + i % 4];
+    const unsigned both = chunk[(i % 16 / 4) * 64 + column * 4 + byte];
     code = i < 16 ? both % 16 : both / 16;
   } else {
-    code = chunk[i / 4 * 64 + column * 4 + i % 4];
+    code = chunk[i / 4 * 64 + column * 4 + byte];
   }
   const unsigned zero = f.has_zeros ? at[32 + column] : f.bits == 4 ? 8 : 128;
   const unsigned bits = at[2 * column] + 256U * at[2 * column + 1];
