@@ -109,7 +109,7 @@ typedef real updated;
 
 // Neighbours in memory lie along k; else along the rows (columns) of C.
 #define A_ALONG_K (LAYOUT_A == KMAJOR || (LAYOUT_A == ROW_MAJOR && !TRANS_A))
-#define B_ALONG_K (LAYOUT_B == KMAJOR || (LAYOUT_B == ROW_MAJOR && TRANS_B))
+#define B_ALONG_K (LAYOUT_B == KMAJOR || (LAYOUT_B == ROW_MAJOR && (TRANS_B || READS_WEIGHTS)))
 // A block of KL, ML rows or NL columns, consists of lines of neighbours: how many, their length in elements, and the
 // distance from one to the next.
 #define A_LINES (A_ALONG_K ? ML : KL)

@@ -17,7 +17,7 @@
 
 // Packed weights that the kernel reads: their group in steps of k, and whether they have zero points. Slices of k are
 // whole groups of any size.
-#if WEIGHT_BITS > 0 && LAYOUT_B == ROW_MAJOR
+#if READS_WEIGHTS
 #define WEIGHTS_PARAMETER , const int2 weights
 #define SLICE_STEP 128
 #else

@@ -51,6 +51,8 @@
 #ifndef WEIGHT_BITS
 #define WEIGHT_BITS 0
 #endif
+// The kernel reads packed weights where they are.
+#define READS_WEIGHTS (WEIGHT_BITS > 0 && LAYOUT_B == ROW_MAJOR)
 
 // REAL: what is multiplied and summed. SCALED: what sums become on their way to C, and the type of alpha and beta.
 #if PRECISION == 64

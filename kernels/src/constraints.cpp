@@ -63,7 +63,7 @@ bool is_along_k(Layout layout, bool stored_along_k) {
   return layout == Layout::k_major || (layout == Layout::row_major && stored_along_k);
 }
 bool a_is_along_k(const Params& p) { return is_along_k(p.layout_a, !p.trans_a); }
-bool b_is_along_k(const Params& p) { return is_along_k(p.layout_b, p.trans_b); }
+bool b_is_along_k(const Params& p) { return is_along_k(p.layout_b, p.trans_b || has_weights(p.precision)); }
 std::uint32_t operand_bytes(const Params& p) { return bytes_of(element_a(multiplied(p))); }
 bool has_bytes(const Params& p) { return is_mixed(p.precision) && !has_weights(p.precision); }
 // True if local memory holds pairs of elements, which matrix units multiply: PAIRED of tile_loads.cl.
@@ -116,9 +116,12 @@ const Constraint kFirst[] = {
     {"precision", every & ~weight_tile, "a product of bytes takes direct, register_tile, local_tile or warpgroup_tile",
      "", [](const Case& c) { return !has_bytes(c.p) || multiplies_bytes(c.p.family); }},
     {"precision", every & ~weight_tile,
-     "packed weights, not transposed, are packed for a C of A's type, or take weight_tile", "layout_b",
+     "packed weights, not transposed, are packed for a C of A's type, or take weight_tile, or warpgroup_tile without "
+     "tensor copies for such a C",
+     "layout_b",
      [](const Case& c) {
-       const bool packed = c.p.layout_b != Layout::row_major && c.p.layout_b != Layout::image;
+       const bool unpacks = c.p.family == Family::warpgroup_tile && !c.p.tensor_copies;
+       const bool packed = c.p.layout_b == Layout::row_major ? unpacks : c.p.layout_b != Layout::image;
        return !has_weights(c.p.precision) ||
               (packed && !c.p.trans_b && element_a(c.p.precision) == element_c(c.p.precision));
      }},

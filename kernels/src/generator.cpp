@@ -39,9 +39,11 @@ std::vector<std::string> files_of(const Params& params) {
   add(family == Family::warp_tile || warpgroups || matrix_weights, {"async_copy.cl"});
   add(warpgroups, {"warpgroup_ring.cl", "warpgroup_turns.cl", "warpgroup_copies.cl", "tensor_copies.cl",
                    "warpgroup_gather.cl", mixed ? "warpgroup_mixed.cl" : "warpgroup_update.cl"});
+  const bool reads_weights = has_weights(params.precision) && params.layout_b == Layout::row_major;
+  add(reads_weights, {"packed_weights.cl"});
+  add(warpgroups && reads_weights, {"warpgroup_weights.cl"});
   add(family == Family::local_tile, {"tile_loads.cl", "exchange.cl"});
   add(shares_k(family) || family == Family::local_tile || family == Family::warp_tile, {"share_k.cl"});
-  add(family == Family::weight_tile, {"packed_weights.cl"});
   files.push_back(matrix_weights ? "weight_mma.cl" : std::string(name(family)) + ".cl");
   return files;
 }

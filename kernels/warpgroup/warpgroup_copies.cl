@@ -256,6 +256,9 @@ static ALWAYS_INLINE void copy_pair(Ring* ring, Sources* from, const Call* call,
   finish_block(ring, from, call, min(a_alignment, b_alignment) < 4);
 }
 
+#if READS_WEIGHTS
+static ALWAYS_INLINE void produce_tile(Ring* ring, const Tile* tile, const Call* call, const uint item);
+#else
 // Copies all pairs of a tile of C.
 static ALWAYS_INLINE void produce_tile(Ring* ring, const Tile* tile, const Call* call, const uint item) {
   Sources from = {tile->a, tile->b};
@@ -275,6 +278,7 @@ static ALWAYS_INLINE void produce_tile(Ring* ring, const Tile* tile, const Call*
   for (; block < blocks; ++block)
     copy_pair(ring, &from, call, tile, false, tile->depth - block * KL, a_alignment, b_alignment, item);
 }
+#endif
 
 // Copies may still be on their way afterwards: the consumers wait for every block.
 static ALWAYS_INLINE void produce(Ring* ring, const Turns* turns, const Call* call, const uint item) {

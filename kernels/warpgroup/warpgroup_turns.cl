@@ -24,6 +24,12 @@ typedef struct {
   updated alpha, beta;
   __global real* slice;  // the sums of a slice of k go here; null: they go to C
   MIXED_CALL_MEMBERS
+#if READS_WEIGHTS
+  int2 weights;  // tile.cl
+#define CALL_WEIGHTS , weights
+#else
+#define CALL_WEIGHTS
+#endif
 #if SPLIT_K == 0
   Part part;
 #define CALL_PART , part
@@ -36,7 +42,7 @@ typedef struct {
 #define CALL                                                                                                         \
   {                                                                                                                  \
     a, b, c, offsets, bias, d, &numbers, scalars, m, n, k, lda, ldb, ldc, a_stride, b_stride, c_stride, A_LINE_STEP, \
-        B_LINE_STEP, alpha, beta, SLICE_SUMS MIXED_CALL_VALUES CALL_PART                                             \
+        B_LINE_STEP, alpha, beta, SLICE_SUMS MIXED_CALL_VALUES CALL_WEIGHTS CALL_PART                                \
   }
 
 // Tiles number first, first + step ... of find_in_bands. swapped: the first one is computed last, the last one first.

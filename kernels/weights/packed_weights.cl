@@ -1,17 +1,9 @@
-// Packed weights (WEIGHTS.md) as the kernels of weight_tile read them.
+// Packed weights (WEIGHTS.md) as the kernels read them that do not have them packed for them.
 
-#define PANEL 16                         // columns
-#define CHUNK 32                         // steps of k
+#define PANEL 16           // columns
+#define CHUNK 32           // steps of k
 #define WORDS WEIGHT_BITS  // of a column in a chunk
 #define MIDDLE (1 << (WEIGHT_BITS - 1))  // the zero point of weights that have none
-// One element of A.
-#if A_BITS == 32
-#define LOAD_OF_A(pointer) (*(pointer))
-#elif A_BFLOAT16
-#define LOAD_OF_A(pointer) as_float((uint) * (pointer) << 16)
-#else
-#define LOAD_OF_A(pointer) vload_half(0, pointer)
-#endif
 
 // The places of a panel's weights, in bytes.
 typedef struct {

@@ -46,6 +46,15 @@ static inline realv load_scales(__global const uchar* from) {
 #define LOAD_ZEROS(pointer) CONCAT(convert_float, VECTOR_WIDTH)(CONCAT(vload, VECTOR_WIDTH)(0, pointer))
 #endif
 
+// One element of A.
+#if A_BITS == 32
+#define LOAD_OF_A(pointer) (*(pointer))
+#elif A_BFLOAT16
+#define LOAD_OF_A(pointer) as_float((uint) * (pointer) << 16)
+#else
+#define LOAD_OF_A(pointer) vload_half(0, pointer)
+#endif
+
 // Subtrahends of a group's codes in each place, 2^(23-shift) + zero; `from` points at the group, at the first column.
 static ALWAYS_INLINE void find_zeros(realv zeros[SHIFTS], __global const uchar* from, const Packed p,
                                      const int column) {
