@@ -142,7 +142,10 @@ const Constraint kFirst[] = {
     {"divisibility", every, "ns must be a multiple of vector_width", "ns vector_width",
      [](const Case& c) { return c.p.ns % c.p.vector_width == 0; }},
     {"divisibility", register_tile | warp_tile | warpgroup_tile | stripe, "kl must be a multiple of ks * shares",
-     "kl ks shares", [](const Case& c) { return c.p.kl % (c.p.ks * c.p.shares) == 0; }},
+     "kl ks shares",
+     [](const Case& c) {
+       return c.p.family == Family::warpgroup_tile || c.p.kl % (c.p.ks * c.p.shares) == 0;
+     }},
     {"divisibility", local_tile, "padding must be a multiple of vector_width", "padding vector_width",
      [](const Case& c) { return c.p.padding % c.p.vector_width == 0; }},
     {"divisibility", local_tile, "ml, nl and kl must be multiples of load_width", "ml nl kl load_width",
@@ -246,6 +249,10 @@ const Constraint kFirst[] = {
      [](const Case& c) { return is_warpgroup_tile(c.p); }},
     {"warpgroup", warpgroup_tile, "ms must be 2, ns nl / 4, ks 1 and vector_width 8", "ms ns nl ks vector_width",
      [](const Case& c) { return c.p.ms == 2 && 4 * c.p.ns == c.p.nl && c.p.vector_width == 8 && c.p.ks == 1; }},
+    {"warpgroup", warpgroup_tile, "shares must be 1, or 2 or 3 that unpack weights", "shares layout_b",
+     [](const Case& c) {
+       return c.p.shares == 1 || (c.p.shares <= 3 && has_weights(c.p.precision) && c.p.layout_b == Layout::row_major);
+     }},
     {"warpgroup", warpgroup_tile, "buffers must be 3 or more", "buffers",
      [](const Case& c) { return c.p.buffers >= 3; }},
     {"warpgroup", warpgroup_tile, "tensor_copies need 64 to 256 rows, 64 columns or more, and a kl of 128 bytes",
@@ -335,7 +342,7 @@ const Constraint kOfWorkGroup[] = {
      [](const Case& c) {
        const bool adds_blocks = has_bytes(c.p) && !sums_integers(c.p.precision);
        return at_most(c.p.nl / (adds_blocks ? 1 : 2) + warpgroup_more_registers,
-                      registers(2 * std::max(c.p.ml, 64U) + 128, all_registers));
+                      registers(2 * std::max(c.p.ml, 64U) + 128 * c.p.shares, all_registers));
      }},
     {"exchange", local_tile, "exchange needs a device of NVIDIA's", "",
      [](const Case& c) { return !c.p.exchange || c.device.ptx > 0; }},

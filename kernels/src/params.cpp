@@ -162,7 +162,7 @@ const std::vector<Parameter>& parameters() {
                                   {"noexchange", "exchange"}),
         choice<&Params::tensor_copies>("tensor_copies", warpgroup_tile, "one work-item copies aligned operands",
                                        {"notensor", "tensor"}),
-        count<&Params::shares>("shares", local_tile | warp_tile, "groups that share the steps of a tile", {1, 16},
+        count<&Params::shares>("shares", tiles, "groups that share the steps of a tile; warpgroup_tile: producers", {1, 16},
                                "shares"),
         choice<&Params::front_end>("front_end", every, "NVIDIA: who compiles the source", {"driver", "clang"})};
     list.back().macro.clear();  // the kernels do not depend on it
@@ -236,7 +236,7 @@ WorkGroup work_group_size(const Params& params) {
   const bool warpgroups = params.family == Family::warpgroup_tile;
   const std::uint32_t rows = warpgroups ? std::max(params.ml, 64U) : params.ml;  // wgmma multiplies 64 at least
   const std::uint32_t sharing = shares_k(params.family) ? params.kl : 1;
-  return {params.nl / params.ns * sharing, rows / params.ms * params.shares + (warpgroups ? 32 : 0)};
+  return {params.nl / params.ns * sharing, warpgroups ? rows / params.ms + 32 * params.shares : rows / params.ms * params.shares};
 }
 
 }  // namespace clbake::kernels

@@ -228,13 +228,17 @@ typedef struct {
   __global const operand *a, *b;
 } Sources;
 
+static ALWAYS_INLINE void skip_block(Ring* ring, Sources* from, const Call* call) {
+  from->a += A_ALONG_K ? (ulong)KL : KL * call->a_step;
+  from->b += B_ALONG_K ? (ulong)KL : KL * call->b_step;
+  advance(ring);
+}
+
 // Hands a pair over to the consumers when this work-item's copies have arrived, and goes on to the next block. stored:
 // the work-item has also stored to local memory.
 static ALWAYS_INLINE void finish_block(Ring* ring, Sources* from, const Call* call, const bool stored) {
   arrive_with_copies(full_barrier(ring), stored);
-  from->a += A_ALONG_K ? (ulong)KL : KL * call->a_step;
-  from->b += B_ALONG_K ? (ulong)KL : KL * call->b_step;
-  advance(ring);
+  skip_block(ring, from, call);
 }
 
 // A pair of which all chunks exist.

@@ -37,6 +37,7 @@
 //   VECTOR_WIDTH  elements per access to C: 8
 //   BUFFERS       pairs of tiles in local memory
 //   TENSOR_COPIES 1: tensor copies where they can be, tensor_copies.cl
+//   SHARES        producers, of which each fills every SHARES-th pair: more than one unpack weights, warpgroup_weights.cl
 //
 // The kernel is at the end of this file, and reads from there: `produce` (warpgroup_copies.cl, or by tensor copies,
 // tensor_copies.cl) and `consume`, which calls `multiply_tile` and writes back (warpgroup_gather.cl,
@@ -44,7 +45,7 @@
 // the work-group and the Call (warpgroup_turns.cl). Everything but the copies, the barriers and the multiplication is
 // plain OpenCL C 1.2. To port the family to another architecture, replace the functions that hold PTX.
 
-#define GROUP_Y (32 * CONSUMERS + 32)
+#define GROUP_Y (32 * (CONSUMERS + SHARES))
 
 #define SUMS (NL / 2)  // of a work-item
 

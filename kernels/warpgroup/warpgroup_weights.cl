@@ -134,21 +134,25 @@ static ALWAYS_INLINE void store_units(__local uchar* tile, const Unit units[ROUN
   }
 }
 
-static ALWAYS_INLINE void produce_tile(Ring* ring, const Tile* tile, const Call* call, const uint item) {
+// Of the SHARES producers each fills every SHARES-th pair.
+static ALWAYS_INLINE void produce_tile(Ring* ring, const Tile* tile, const Call* call, const uint item_of_all) {
+  const int share = (int)from_first_lane(item_of_all / PRODUCERS);
+  const uint item = item_of_all % PRODUCERS;
   Sources from = {tile->a, tile->b};
   const uint alignment = alignment_of(from.a, call->a_step);
   const int blocks = blocks_of(tile);
   const Weights weights = find_weights(tile, call, item);
   Unit next[AHEAD][ROUNDS];
-  UNROLLED(i, AHEAD) load_units(next[i], &weights, i, item);
+  UNROLLED(i, AHEAD) load_units(next[i], &weights, share + i * SHARES, item);
+  for (int i = 0; i < share; ++i) skip_block(ring, &from, call);
 #pragma unroll 1
-  for (int block = 0; block < blocks; ++block) {
+  for (int block = share; block < blocks; block += SHARES) {
     Unit now[ROUNDS];
     UNROLLED(r, ROUNDS) now[r] = next[0][r];
     UNROLLED(i, AHEAD - 1) {
       UNROLLED(r, ROUNDS) next[i][r] = next[i + 1][r];
     }
-    load_units(next[AHEAD - 1], &weights, block + AHEAD, item);
+    load_units(next[AHEAD - 1], &weights, block + AHEAD * SHARES, item);
     const int steps = tile->depth - block * KL;
     wait_until_empty(ring);
     __local uchar* pair = ring->tiles + ring->buffer * (A_BYTES + B_BYTES);
@@ -159,6 +163,7 @@ static ALWAYS_INLINE void produce_tile(Ring* ring, const Tile* tile, const Call*
                     steps >= KL && is_whole(A_ALONG_K, tile->rows, alignment), min(steps, KL), tile->rows, item);
     }
     store_units(pair + A_BYTES, now, item);
-    finish_block(ring, &from, call, true);
+    arrive_with_copies(full_barrier(ring), true);
+    UNROLLED(i, SHARES) skip_block(ring, &from, call);
   }
 }
