@@ -15,10 +15,14 @@
 #define CHUNK_OF(u) ((u) / (4 * PAIRS) % (KL / CHUNK))
 #define PANEL_OF(u) ((u) / (4 * PAIRS * (KL / CHUNK)))
 
+// Of four columns, quads 2 and 3 take the last two first: with the swizzle of the lines, neighbours then write to
+// different banks.
+#define COLUMN_OF(u, j) (4 * QUAD(u) + ((j) ^ QUAD(u) / 2 * 2))
+
 typedef struct {
-  uint4 words[2];
-  ushort4 scales;  // 0 where there are no weights
-  uchar4 zeros;
+  uint2 words[2][2];   // two columns, each
+  ushort2 scales[2];  // 0 where there are no weights
+  uchar2 zeros[2];
 } Unit;
 
 typedef struct {
@@ -48,17 +52,22 @@ static ALWAYS_INLINE void load_units(Unit units[ROUNDS], const Weights* w, const
   UNROLLED(r, ROUNDS) {
     const uint u = item + PRODUCERS * r;
     const int step = block * KL + (int)CHUNK_OF(u) * CHUNK;
-    units[r].words[0] = units[r].words[1] = (uint4)(0);
-    units[r].scales = (ushort4)(0);
-    units[r].zeros = (uchar4)(MIDDLE);
+    UNROLLED(half_of, 2) {
+      units[r].words[0][half_of] = units[r].words[1][half_of] = (uint2)(0);
+      units[r].scales[half_of] = (ushort2)(0);
+      units[r].zeros[half_of] = (uchar2)(MIDDLE);
+    }
     if (step >= w->depth) continue;
     __global const uchar* group = w->panel[r] + (step >> w->packed.shift) * (ulong)w->packed.block;
     const int word = (step & (w->packed.group - 1)) / CHUNK * WORDS + 2 * (int)WORD_PAIR(u);
-    __global const uint4* words = (__global const uint4*)(group + w->packed.head) + word * (PANEL / 4) + QUAD(u);
-    units[r].words[0] = words[0];
-    units[r].words[1] = words[PANEL / 4];
-    units[r].scales = ((__global const ushort4*)group)[QUAD(u)];
-    if (w->packed.has_zeros) units[r].zeros = ((__global const uchar4*)(group + 2 * PANEL))[QUAD(u)];
+    UNROLLED(half_of, 2) {
+      const uint column = COLUMN_OF(u, 2 * half_of);
+      __global const uint* words = (__global const uint*)(group + w->packed.head) + word * PANEL + column;
+      units[r].words[0][half_of] = *(__global const uint2*)words;
+      units[r].words[1][half_of] = *(__global const uint2*)(words + PANEL);
+      units[r].scales[half_of] = *((__global const ushort2*)group + column / 2);
+      if (w->packed.has_zeros) units[r].zeros[half_of] = *((__global const uchar2*)(group + 2 * PANEL) + column / 2);
+    }
   }
 }
 
@@ -76,7 +85,7 @@ static ALWAYS_INLINE Column column_of(const ushort scale, const uint zero) {
 }
 
 // Two steps, whose codes are bytes 0 and 2 of `codes`. With the bits of 2^23, a code is 2^23 + code.
-static ALWAYS_INLINE uint weights_of(const uint codes, const Column column) {
+static ALWAYS_INLINE uint weights_of(const uint codes, const Column column, const bool upper) {
   const float first = (as_float((codes & 0xffu) | 0x4b000000u) - column.zero) * column.scale;
   const float second = (as_float((codes >> 16 & 0xffu) | 0x4b000000u) - column.zero) * column.scale;
   uint result;
@@ -84,21 +93,23 @@ static ALWAYS_INLINE uint weights_of(const uint codes, const Column column) {
   return result;
 }
 #else
+// With the bits of BASE a code is BASE + code, with those of an upper half of a byte in half BASE + 16 * code.
 #if BFLOAT16
-#define BASE 0x4300u  // the bits of 128: with a code of 4 bits they are 128 + code
+#define BASE 0x4300u  // 128
 #define ONE 0x3f80u
 #else
-#define BASE 0x6400u  // of 1024
+#define BASE 0x6400u  // 1024
 #define ONE 0x3c00u
 #endif
 #define CODES TWICE(WEIGHT_BITS == 4 ? 0xf : 0xff)
+#define IN_PLACE_OF_UPPER (WEIGHT_BITS == 4 && !BFLOAT16)
 
 typedef struct {
-  uint scale, minus_zero;  // twice each
+  uint scale, minus_zero, minus_upper_zero;  // twice each
 } Column;
 
 static ALWAYS_INLINE Column column_of(const ushort scale, const uint zero) {
-  Column column = {TWICE(scale), TWICE((BASE | 0x8000u) + zero)};
+  Column column = {TWICE(scale), TWICE((BASE | 0x8000u) + zero), TWICE(0xd400u + 16 * zero)};  // -64 - zero
 #if BFLOAT16
   const float x = vload_half(0, (const half*)&scale);
   __asm__("cvt.rn.bf16x2.f32 %0, %1, %1;" : "=r"(column.scale) : "f"(x));
@@ -106,9 +117,18 @@ static ALWAYS_INLINE Column column_of(const ushort scale, const uint zero) {
   return column;
 }
 
-static ALWAYS_INLINE uint weights_of(const uint codes, const Column column) {
-  uint exact, result;
-  FMA_PAIR(exact, (codes & CODES) | TWICE(BASE), TWICE(ONE), column.minus_zero);
+// Two weights, of codes in the lower or the upper half of bytes 0 and 2.
+static ALWAYS_INLINE uint weights_of(const uint word, const Column column, const bool upper) {
+  const bool in_place = upper && IN_PLACE_OF_UPPER;
+  const uint from = upper && !in_place ? word >> 4 : word;
+  uint biased, exact, result;
+  // One instruction, where the compiler makes two of the operators.
+  __asm__("lop3.b32 %0, %1, %2, %3, 0xea;" : "=r"(biased) : "r"(from), "r"(in_place ? CODES << 4 : CODES), "r"(TWICE(BASE)));
+  if (in_place) {
+    FMA_PAIR(exact, biased, TWICE(0x2c00u), column.minus_upper_zero);  // times 1/16
+  } else {
+    FMA_PAIR(exact, biased, TWICE(ONE), column.minus_zero);
+  }
   FMA_PAIR(result, exact, column.scale, 0x80008000u);
   return result;
 }
@@ -120,15 +140,14 @@ static ALWAYS_INLINE void store_units(__local uchar* tile, const Unit units[ROUN
     const uint u = item + PRODUCERS * r;
     if (UNITS % PRODUCERS != 0 && u >= UNITS) continue;
     UNROLLED(j, 4) {
-      const uint line = PANEL_OF(u) * PANEL + 4 * QUAD(u) + j;
-      const Column column = column_of(((const ushort*)&units[r].scales)[j], ((const uchar*)&units[r].zeros)[j]);
-      const uint x = ((const uint*)&units[r].words[0])[j], y = ((const uint*)&units[r].words[1])[j];
+      const uint line = PANEL_OF(u) * PANEL + COLUMN_OF(u, j);
+      const Column column = column_of(((const ushort*)units[r].scales)[j], ((const uchar*)units[r].zeros)[j]);
+      const uint x = ((const uint*)units[r].words[0])[j], y = ((const uint*)units[r].words[1])[j];
       UNROLLED(half_of, 8 / WEIGHT_BITS) {  // of a word with 4 bits: 16 steps
         const uint chunk = CHUNK_OF(u) * 4 + 2 * half_of + WORD_PAIR(u);  // of 8 elements
         const uint at = chunk / 8 * (B_LINES * 128) + line * 128 + (chunk % 8 ^ line % 8) * 16;
-        const uint a = x >> 4 * half_of, b = y >> 4 * half_of;
-        *(__local uint4*)(tile + at) = (uint4)(weights_of(a, column), weights_of(a >> 8, column), weights_of(b, column),
-                                               weights_of(b >> 8, column));
+        *(__local uint4*)(tile + at) = (uint4)(weights_of(x, column, half_of), weights_of(x >> 8, column, half_of),
+                                               weights_of(y, column, half_of), weights_of(y >> 8, column, half_of));
       }
     }
   }

@@ -46,21 +46,24 @@ static ALWAYS_INLINE void multiply(float* sum, const uint a0, const uint a1, con
 
 #define CODES (WEIGHT_BITS == 4 ? 0x000f000fu : 0x00ff00ffu)
 #if !A_BFLOAT16
-// The bits of a code are the half that is code * 2^-24.
+// The bits of a code are the half that is code * 2^-24, those of the upper half of a byte 16 times as much: no shift.
 #define BIAS 0
 #define UNIT 0x1p-24f
 #define PAIR_OF_UNITS 0x00010001u
 #define PAIR(word) ((word) & CODES)
+#define UPPER_IN_PLACE (WEIGHT_BITS == 4)
 #elif WEIGHT_BITS == 4
 // With the bits of 128, a code is 128 + code.
 #define BIAS 128
 #define UNIT 1
 #define PAIR_OF_UNITS 0x3f803f80u
 #define PAIR(word) (((word) & CODES) | 0x43004300u)
+#define UPPER_IN_PLACE 0
 #else
 #define BIAS 0
 #define UNIT 1
 #define PAIR_OF_UNITS 0x3f803f80u
+#define UPPER_IN_PLACE 0
 static ALWAYS_INLINE uint PAIR(const uint word) {
   // With the bits of 2^23, a code is 2^23 + code.
   const float first = as_float((word & 0xffu) | 0x4b000000u) - 0x1p23f;
@@ -140,16 +143,18 @@ static ALWAYS_INLINE void load_rows(uint2 of_a[CHUNKS][EIGHTS][2], const Rows* r
 }
 
 typedef struct {
-  float of_codes[STRIPS][2][EIGHTS][4];  // of each pair of columns
-  float of_units[EIGHTS][4];             // sums of A's rows
+  float of_codes[2][STRIPS][2][EIGHTS][4];  // of each pair of columns
+  float of_units[2][EIGHTS][4];             // sums of A's rows
 } Sums;
 
 static ALWAYS_INLINE void clear(Sums* sums) {
   UNROLLED(i, EIGHTS) {
     UNROLLED(r, 4) {
-      sums->of_units[i][r] = 0;
-      UNROLLED(s, STRIPS)
-        UNROLLED(pair, 2) sums->of_codes[s][pair][i][r] = 0;
+      UNROLLED(h, 2) {
+        sums->of_units[h][i][r] = 0;
+        UNROLLED(s, STRIPS)
+          UNROLLED(pair, 2) sums->of_codes[h][s][pair][i][r] = 0;
+      }
     }
   }
 }
@@ -161,15 +166,17 @@ static ALWAYS_INLINE void multiply_chunk(Sums* sums, __local const uchar* words,
     UNROLLED(x, WORDS / 4) w[x] = *(__local const uint4*)(words + 2 * s * MOST_BYTES + 4 * x * (4 * PANEL));
     UNROLLED(pair, 2) {
       UNROLLED(h, 2) {  // 16 steps of k
-        const uint4 all = WEIGHT_BITS == 4 ? w[0] >> 4 * h : w[h % (WORDS / 4)];
+        const uint4 all = WEIGHT_BITS == 8 ? w[h % (WORDS / 4)] : UPPER_IN_PLACE ? w[0] : w[0] >> 4 * h;
         const uint x = pair ? all.z : all.x, y = pair ? all.w : all.y;
-        const uint x0 = PAIR(x), y0 = PAIR(y), x1 = PAIR(x >> 8), y1 = PAIR(y >> 8);
-        UNROLLED(i, EIGHTS) multiply(sums->of_codes[s][pair][i], x0, y0, x1, y1, rows[i][h]);
+        const bool upper = UPPER_IN_PLACE && h == 1;
+        const uint x0 = upper ? x & CODES << 4 : PAIR(x), y0 = upper ? y & CODES << 4 : PAIR(y);
+        const uint x1 = upper ? x >> 8 & CODES << 4 : PAIR(x >> 8), y1 = upper ? y >> 8 & CODES << 4 : PAIR(y >> 8);
+        UNROLLED(i, EIGHTS) multiply(sums->of_codes[h][s][pair][i], x0, y0, x1, y1, rows[i][h]);
       }
     }
   }
   UNROLLED(i, EIGHTS)
-    UNROLLED(h, 2) multiply(sums->of_units[i], PAIR_OF_UNITS, PAIR_OF_UNITS, PAIR_OF_UNITS, PAIR_OF_UNITS, rows[i][h]);
+    UNROLLED(h, 2) multiply(sums->of_units[h][i], PAIR_OF_UNITS, PAIR_OF_UNITS, PAIR_OF_UNITS, PAIR_OF_UNITS, rows[i][h]);
 }
 
 // Adds the sums of a group, `part`, times its scales. `head` is that of the group in the first strip; a group that does
@@ -188,7 +195,9 @@ static ALWAYS_INLINE void add_group(float sums[STRIPS][2][EIGHTS][4], const Sums
         UNROLLED(r, 4) {
           const float z = pair ? (r < 2 ? zero.z : zero.w) : (r < 2 ? zero.x : zero.y);
           const float by = pair ? (r < 2 ? scale.z : scale.w) : (r < 2 ? scale.x : scale.y);
-          sums[s][pair][i][r] += by * (part->of_codes[s][pair][i][r] - z * part->of_units[i][r]);
+          sums[s][pair][i][r] += by * (part->of_codes[0][s][pair][i][r] +
+                                     (UPPER_IN_PLACE ? 0.0625f : 1) * part->of_codes[1][s][pair][i][r] -
+                                     z * (part->of_units[0][i][r] + part->of_units[1][i][r]));
         }
       }
     }
