@@ -105,8 +105,8 @@ std::uint64_t other_items(const Params& p) {
 }
 
 bool takes_sm_90_memory(const Case& c) {
-  return c.device.warpgroups && (c.p.family == Family::warp_tile || c.p.family == Family::warpgroup_tile ||
-                                   has_matrix_weights(c.p));
+  return c.device.warpgroups &&
+         (c.p.family == Family::warp_tile || c.p.family == Family::warpgroup_tile || has_matrix_weights(c.p));
 }
 
 // Rules about the parameters alone, or with what the device has.
@@ -143,9 +143,7 @@ const Constraint kFirst[] = {
      [](const Case& c) { return c.p.ns % c.p.vector_width == 0; }},
     {"divisibility", register_tile | warp_tile | warpgroup_tile | stripe, "kl must be a multiple of ks * shares",
      "kl ks shares",
-     [](const Case& c) {
-       return c.p.family == Family::warpgroup_tile || c.p.kl % (c.p.ks * c.p.shares) == 0;
-     }},
+     [](const Case& c) { return c.p.family == Family::warpgroup_tile || c.p.kl % (c.p.ks * c.p.shares) == 0; }},
     {"divisibility", local_tile, "padding must be a multiple of vector_width", "padding vector_width",
      [](const Case& c) { return c.p.padding % c.p.vector_width == 0; }},
     {"divisibility", local_tile, "ml, nl and kl must be multiples of load_width", "ml nl kl load_width",
@@ -165,9 +163,7 @@ const Constraint kFirst[] = {
      [](const Case& c) { return c.p.ns == c.p.vector_width; }},
     {"weights", weight_tile, "nl must be a multiple of 16, ms a power of two up to 16, ks a multiple of 128",
      "nl ms ks",
-     [](const Case& c) {
-       return c.p.nl % 16 == 0 && is_power(c.p.ms) && c.p.ms <= 16 && c.p.ks % 128 == 0;
-     }},
+     [](const Case& c) { return c.p.nl % 16 == 0 && is_power(c.p.ms) && c.p.ms <= 16 && c.p.ks % 128 == 0; }},
     {"weights", weight_tile, "map must be cyclic or mma", "map",
      [](const Case& c) { return c.p.map == Map::cyclic || c.p.map == Map::mma; }},
     {"weights", weight_tile, "buffers are for map mma", "buffers",
@@ -290,7 +286,8 @@ const Constraint kFirst[] = {
     {"private-memory", weight_tile, "ms * ks floats of A and the sums must fit the private memory of a work-item",
      "kl ms ns ks", nullptr,
      [](const Case& c) {
-       return at_most(c.p.kl > 1 || has_matrix_weights(c.p) ? 0 : std::uint64_t{4} * c.p.ms * (c.p.ks + c.p.ns), c.device.private_memory_bytes);
+       return at_most(c.p.kl > 1 || has_matrix_weights(c.p) ? 0 : std::uint64_t{4} * c.p.ms * (c.p.ks + c.p.ns),
+                      c.device.private_memory_bytes);
      }},
     // All that a work-item does in KS steps is unrolled, which costs compile time and instruction cache.
     {"unrolling", stripe, "at most 2048 vector multiply-adds may be unrolled: ks * ms * ns / vector_width",
@@ -496,7 +493,8 @@ std::uint64_t local_memory_bytes(const Params& p) {
       return ((p.local_a ? aligned(p.ml) : 0) + (p.local_b ? aligned(p.nl) : 0)) * real;
     }
     case Family::weight_tile:
-      if (has_matrix_weights(p)) {  // rings of pieces of two panels for each 32 columns, with four heads; later the sums
+      if (has_matrix_weights(
+              p)) {  // rings of pieces of two panels for each 32 columns, with four heads; later the sums
         const std::uint64_t bits = element_b(p.precision) == Element::q4 ? 4 : 8;
         return std::max(p.buffers * (2 * p.ks * bits + 4 * 48), std::uint64_t{64} * p.ml) * (p.nl / 16 * p.kl);
       }

@@ -150,7 +150,8 @@ const std::vector<Parameter>& parameters() {
         count<&Params::split_k>("split_k", every, "slices of k", {0, 64}, "split"),
         choice<&Params::local_a>("local_a", stripe, "memory that work-items read A from", {"global", "local"}, "a"),
         choice<&Params::local_b>("local_b", stripe, "memory that work-items read B from", {"global", "local"}, "b"),
-        count<&Params::buffers>("buffers", tiles | weight_tile, "tiles of an operand in local memory", {1, 8}, "buffers"),
+        count<&Params::buffers>("buffers", tiles | weight_tile, "tiles of an operand in local memory", {1, 8},
+                                "buffers"),
         choice<&Params::prefetch>("prefetch", local_tile, "load the next tiles early", {"noprefetch", "prefetch"}),
         count<&Params::load_width>("load_width", local_tile, "elements per global load", {1, 16}, "load"),
         count<&Params::padding>("padding", local_tile, "elements behind a row of a tile", {0, max_factor}, "padding"),
@@ -162,8 +163,8 @@ const std::vector<Parameter>& parameters() {
                                   {"noexchange", "exchange"}),
         choice<&Params::tensor_copies>("tensor_copies", warpgroup_tile, "one work-item copies aligned operands",
                                        {"notensor", "tensor"}),
-        count<&Params::shares>("shares", tiles, "groups that share the steps of a tile; warpgroup_tile: producers", {1, 16},
-                               "shares"),
+        count<&Params::shares>("shares", tiles, "groups that share the steps of a tile; warpgroup_tile: producers",
+                               {1, 16}, "shares"),
         choice<&Params::front_end>("front_end", every, "NVIDIA: who compiles the source", {"driver", "clang"})};
     list.back().macro.clear();  // the kernels do not depend on it
     return list;
@@ -229,14 +230,15 @@ std::variant<Params, std::string> parse(std::string_view name) {
 
 WorkGroup work_group_size(const Params& params) {
   if (params.family == Family::register_tile) return {1, 1};
-  // Of those by matrix units a warp has 8 * ns columns.
+  // A warp of those by matrix units has 8 * ns columns.
   const std::uint32_t lanes = params.map == Map::mma ? 4 : 1;
   if (params.family == Family::weight_tile) return {lanes * (params.nl / params.ns) * params.kl, 1};
   // Those that multiply, and for warpgroup_tile the 128 that load; all that share a part of C.
   const bool warpgroups = params.family == Family::warpgroup_tile;
   const std::uint32_t rows = warpgroups ? std::max(params.ml, 64U) : params.ml;  // wgmma multiplies 64 at least
   const std::uint32_t sharing = shares_k(params.family) ? params.kl : 1;
-  return {params.nl / params.ns * sharing, warpgroups ? rows / params.ms + 32 * params.shares : rows / params.ms * params.shares};
+  return {params.nl / params.ns * sharing,
+          warpgroups ? rows / params.ms + 32 * params.shares : rows / params.ms * params.shares};
 }
 
 }  // namespace clbake::kernels

@@ -37,7 +37,8 @@
 //   VECTOR_WIDTH  elements per access to C: 8
 //   BUFFERS       pairs of tiles in local memory
 //   TENSOR_COPIES 1: tensor copies where they can be, tensor_copies.cl
-//   SHARES        producers, of which each fills every SHARES-th pair: more than one unpack weights, warpgroup_weights.cl
+//   SHARES        producers, of which each fills every SHARES-th pair: more than one unpack weights,
+//   warpgroup_weights.cl
 //
 // The kernel is at the end of this file, and reads from there: `produce` (warpgroup_copies.cl, or by tensor copies,
 // tensor_copies.cl) and `consume`, which calls `multiply_tile` and writes back (warpgroup_gather.cl,

@@ -1,6 +1,6 @@
-// The producer of warpgroup_tile where op(B) is packed weights (WEIGHTS.md): it copies op(A) and unpacks op(B) on the way
-// to local memory, as elements of A's type, (code - zero) * scale, rounded once, in lines along k. The words of the next
-// blocks are on their way in its registers meanwhile.
+// The producer of warpgroup_tile where op(B) is packed weights (WEIGHTS.md): it copies op(A) and unpacks op(B) on the
+// way to local memory, as elements of A's type, (code - zero) * scale, rounded once, in lines along k. The words of the
+// next blocks are on their way in its registers meanwhile.
 //
 // A work-item unpacks two neighbouring words of four columns: of each column 16 bytes of a line, with 4 bits twice.
 
@@ -15,12 +15,12 @@
 #define CHUNK_OF(u) ((u) / (4 * PAIRS) % (KL / CHUNK))
 #define PANEL_OF(u) ((u) / (4 * PAIRS * (KL / CHUNK)))
 
-// Of four columns, quads 2 and 3 take the last two first: with the swizzle of the lines, neighbours then write to
+// Quads 2 and 3 take the last two of their four columns first: with the swizzle of the lines, neighbours then write to
 // different banks.
 #define COLUMN_OF(u, j) (4 * QUAD(u) + ((j) ^ QUAD(u) / 2 * 2))
 
 typedef struct {
-  uint2 words[2][2];   // two columns, each
+  uint2 words[2][2];  // two columns, each
   ushort2 scales[2];  // 0 where there are no weights
   uchar2 zeros[2];
 } Unit;
@@ -71,8 +71,9 @@ static ALWAYS_INLINE void load_units(Unit units[ROUNDS], const Weights* w, const
   }
 }
 
-#define FMA_PAIR(result, x, y, z) __asm__("fma.rn." PTX_TYPE "x2 %0, %1, %2, %3;" : "=r"(result) : "r"(x), "r"(y), "r"(z))
-#define TWICE(bits) ((uint)(bits) * 0x10001u)
+#define FMA_PAIR(result, x, y, z) \
+  __asm__("fma.rn." PTX_TYPE "x2 %0, %1, %2, %3;" : "=r"(result) : "r"(x), "r"(y), "r"(z))
+#define TWICE(bits) ((uint)(bits)*0x10001u)
 
 #if BFLOAT16 && WEIGHT_BITS == 8
 typedef struct {
@@ -123,7 +124,9 @@ static ALWAYS_INLINE uint weights_of(const uint word, const Column column, const
   const uint from = upper && !in_place ? word >> 4 : word;
   uint biased, exact, result;
   // One instruction, where the compiler makes two of the operators.
-  __asm__("lop3.b32 %0, %1, %2, %3, 0xea;" : "=r"(biased) : "r"(from), "r"(in_place ? CODES << 4 : CODES), "r"(TWICE(BASE)));
+  __asm__("lop3.b32 %0, %1, %2, %3, 0xea;"
+          : "=r"(biased)
+          : "r"(from), "r"(in_place ? CODES << 4 : CODES), "r"(TWICE(BASE)));
   if (in_place) {
     FMA_PAIR(exact, biased, TWICE(0x2c00u), column.minus_upper_zero);  // times 1/16
   } else {
@@ -143,7 +146,7 @@ static ALWAYS_INLINE void store_units(__local uchar* tile, const Unit units[ROUN
       const uint line = PANEL_OF(u) * PANEL + COLUMN_OF(u, j);
       const Column column = column_of(((const ushort*)units[r].scales)[j], ((const uchar*)units[r].zeros)[j]);
       const uint x = ((const uint*)units[r].words[0])[j], y = ((const uint*)units[r].words[1])[j];
-      UNROLLED(half_of, 8 / WEIGHT_BITS) {  // of a word with 4 bits: 16 steps
+      UNROLLED(half_of, 8 / WEIGHT_BITS) {                                // of a word with 4 bits: 16 steps
         const uint chunk = CHUNK_OF(u) * 4 + 2 * half_of + WORD_PAIR(u);  // of 8 elements
         const uint at = chunk / 8 * (B_LINES * 128) + line * 128 + (chunk % 8 ^ line % 8) * 16;
         *(__local uint4*)(tile + at) = (uint4)(weights_of(x, column, half_of), weights_of(x >> 8, column, half_of),
@@ -153,7 +156,7 @@ static ALWAYS_INLINE void store_units(__local uchar* tile, const Unit units[ROUN
   }
 }
 
-// Of the SHARES producers each fills every SHARES-th pair.
+// Each of the SHARES producers fills every SHARES-th pair.
 static ALWAYS_INLINE void produce_tile(Ring* ring, const Tile* tile, const Call* call, const uint item_of_all) {
   const int share = (int)from_first_lane(item_of_all / PRODUCERS);
   const uint item = item_of_all % PRODUCERS;

@@ -1,8 +1,8 @@
 // Packed weights (WEIGHTS.md) as the kernels read them that do not have them packed for them.
 
-#define PANEL 16           // columns
-#define CHUNK 32           // steps of k
-#define WORDS WEIGHT_BITS  // of a column in a chunk
+#define PANEL 16                         // columns
+#define CHUNK 32                         // steps of k
+#define WORDS WEIGHT_BITS                // of a column in a chunk
 #define MIDDLE (1 << (WEIGHT_BITS - 1))  // the zero point of weights that have none
 
 // The places of a panel's weights, in bytes.

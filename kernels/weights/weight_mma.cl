@@ -7,9 +7,9 @@
 // weights for each 32:
 //
 //     lane 4g + t of a warp               panel 0: g = 0 to 3      panel 1: g = 4 to 7
-//       reads of a chunk, 32 steps        word t of the columns 4(g % 4) to 4(g % 4) + 3, 16 bytes, 8-bit words 4 + t, too
-//       and of row g of A                 steps 4t to 4t + 3 and 16 + 4t to 16 + 4t + 3
-//       has of C                          rows 2t and 2t + 1 of these four columns
+//       reads of a chunk, 32 steps        word t of the columns 4(g % 4) to 4(g % 4) + 3, 16 bytes, 8-bit words 4 + t,
+//       too and of row g of A                 steps 4t to 4t + 3 and 16 + 4t to 16 + 4t + 3 has of C rows 2t and 2t + 1
+//       of these four columns
 //
 // So steps of k are multiplied in another order than they lie in memory, the same one for both operands. The KL warps
 // of the same columns take turns at pieces of KS steps, and add up their sums in local memory.
@@ -50,14 +50,14 @@ static ALWAYS_INLINE void multiply(float* sum, const uint a0, const uint a1, con
 #define BIAS 0
 #define UNIT 0x1p-24f
 #define PAIR_OF_UNITS 0x00010001u
-#define PAIR(word) ((word) & CODES)
+#define PAIR(word) ((word)&CODES)
 #define UPPER_IN_PLACE (WEIGHT_BITS == 4)
 #elif WEIGHT_BITS == 4
 // With the bits of 128, a code is 128 + code.
 #define BIAS 128
 #define UNIT 1
 #define PAIR_OF_UNITS 0x3f803f80u
-#define PAIR(word) (((word) & CODES) | 0x43004300u)
+#define PAIR(word) (((word)&CODES) | 0x43004300u)
 #define UPPER_IN_PLACE 0
 #else
 #define BIAS 0
@@ -176,7 +176,8 @@ static ALWAYS_INLINE void multiply_chunk(Sums* sums, __local const uchar* words,
     }
   }
   UNROLLED(i, EIGHTS)
-    UNROLLED(h, 2) multiply(sums->of_units[h][i], PAIR_OF_UNITS, PAIR_OF_UNITS, PAIR_OF_UNITS, PAIR_OF_UNITS, rows[i][h]);
+    UNROLLED(h, 2)
+      multiply(sums->of_units[h][i], PAIR_OF_UNITS, PAIR_OF_UNITS, PAIR_OF_UNITS, PAIR_OF_UNITS, rows[i][h]);
 }
 
 // Adds the sums of a group, `part`, times its scales. `head` is that of the group in the first strip; a group that does
@@ -196,8 +197,8 @@ static ALWAYS_INLINE void add_group(float sums[STRIPS][2][EIGHTS][4], const Sums
           const float z = pair ? (r < 2 ? zero.z : zero.w) : (r < 2 ? zero.x : zero.y);
           const float by = pair ? (r < 2 ? scale.z : scale.w) : (r < 2 ? scale.x : scale.y);
           sums[s][pair][i][r] += by * (part->of_codes[0][s][pair][i][r] +
-                                     (UPPER_IN_PLACE ? 0.0625f : 1) * part->of_codes[1][s][pair][i][r] -
-                                     z * (part->of_units[0][i][r] + part->of_units[1][i][r]));
+                                       (UPPER_IN_PLACE ? 0.0625f : 1) * part->of_codes[1][s][pair][i][r] -
+                                       z * (part->of_units[0][i][r] + part->of_units[1][i][r]));
         }
       }
     }

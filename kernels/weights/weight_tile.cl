@@ -24,8 +24,8 @@
 // A code becomes a float without a conversion: its bits, where they are in the word, are those of the fraction of
 // 2^(23-shift) + code; the difference to 2^(23-shift) + zero is exact.
 
-#define CODE ((1u << WEIGHT_BITS) - 1)   // the bits of one
-#define SHIFTS (16 / WEIGHT_BITS)        // places of a code in half a word, each with a fraction of its own
+#define CODE ((1u << WEIGHT_BITS) - 1)  // the bits of one
+#define SHIFTS (16 / WEIGHT_BITS)       // places of a code in half a word, each with a fraction of its own
 #define SHIFTED(code_place) ((150u - WEIGHT_BITS * (code_place)) << 23)  // the bits of 2^(23-shift)
 #define PER_PANEL (PANEL / VECTOR_WIDTH)
 
@@ -71,7 +71,7 @@ static ALWAYS_INLINE void find_zeros(realv zeros[SHIFTS], __global const uchar* 
         const int place = byte % 2 * (8 / WEIGHT_BITS) + part_of;                               \
         const wordv codes = (byte < 2 ? (word) : upper) & (wordv)(CODE << WEIGHT_BITS * place); \
         const realv x = AS_REALS(codes | (wordv)(SHIFTED(place))) - (zeros)[place];             \
-        use(16 * part_of + 4 * (w) + byte / 2 + byte % 2 * 2, x)                                                   \
+        use(16 * part_of + 4 * (w) + byte / 2 + byte % 2 * 2, x)                                \
       }                                                                                         \
     }                                                                                           \
   }

@@ -11,11 +11,25 @@ namespace {
 
 bool is_of_bytes(Precision p) { return is_mixed(p) && bytes_of(element_a(p)) == 1 && bytes_of(element_b(p)) == 1; }
 
+// Packed weights by half or bfloat16.
+bool is_of_weights(Precision p) { return has_weights(p) && bytes_of(element_a(p)) == 2; }
+
+bool are_related(Precision x, Precision y) {
+  return (is_of_bytes(x) && is_of_bytes(y)) || (is_of_weights(x) && is_of_weights(y));
+}
+
+// Families that unpack weights to A's type write C in it.
+bool serves(const kernels::Params& p) {
+  return !has_weights(p.precision) || p.family == kernels::Family::weight_tile ||
+         element_a(p.precision) == element_c(p.precision);
+}
+
 std::optional<GemmKind> relative_of(const GemmKind& kind, const std::vector<cache::CostModel>& models) {
   std::optional<GemmKind> found;
   for (const cache::CostModel& model : models) {
     if (model.kind() == kind) return std::nullopt;
-    const bool related = is_of_bytes(model.precision) && model.trans_a == kind.trans_a && model.trans_b == kind.trans_b;
+    const bool related =
+        are_related(model.precision, kind.precision) && model.trans_a == kind.trans_a && model.trans_b == kind.trans_b;
     if (!related) continue;
     const bool closer = sums_integers(model.precision) == sums_integers(kind.precision);
     if (!found || (closer && sums_integers(found->precision) != sums_integers(kind.precision))) found = model.kind();
@@ -35,7 +49,6 @@ std::uint32_t index_of_variant(std::vector<std::string>& variants, const std::st
 Tuning with_relatives(Tuning tuning, const std::vector<Precision>& wanted) {
   const std::vector<cache::CostModel> timed = tuning.models;
   for (const Precision precision : wanted) {
-    if (!is_of_bytes(precision)) continue;
     for (const int transposes : {0, 1, 2, 3}) {
       const GemmKind kind{precision, (transposes & 2) != 0, (transposes & 1) != 0};
       const std::optional<GemmKind> relative = relative_of(kind, timed);
@@ -44,6 +57,7 @@ Tuning with_relatives(Tuning tuning, const std::vector<Precision>& wanted) {
         if (model.kind() != *relative) continue;
         auto params = std::get<kernels::Params>(kernels::parse(tuning.variants[model.variant]));
         params.precision = model.precision = precision;
+        if (!serves(params)) continue;
         model.variant = index_of_variant(tuning.variants, kernels::name(params));
         tuning.models.push_back(model);
       }

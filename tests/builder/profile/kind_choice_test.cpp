@@ -103,6 +103,16 @@ BOOST_AUTO_TEST_CASE(ProductsOfBytesTakeTheModelsOfARelative) {
     const Precision other = of_own ? mixed(Element::e4m3, Element::e4m3, Element::half) : timed;
     BOOST_TEST((names(of(reals, transposes), "iiw") == names(of(other, transposes), "iiw")));
   }
+  const Precision weights = mixed(Element::bfloat16, Element::q8, Element::bfloat16);
+  const Precision to_single = mixed(Element::half, Element::q4, Element::single);
+  const Tuning more = with_relatives(nvidia->tuning, {weights, to_single});
+  std::set<std::string> of_weights, of_single;
+  for (const cache::CostModel& model : more.models) {
+    if (model.precision == weights) of_weights.insert(more.variants[model.variant].substr(0, 10));
+    if (model.precision == to_single) of_single.insert(more.variants[model.variant].substr(0, 10));
+  }
+  BOOST_TEST((of_weights == std::set<std::string>{"warpgroup_", "weight_til"}));
+  BOOST_TEST((of_single == std::set<std::string>{"weight_til"}));
   const auto singles = [](const Tuning& t) {
     return std::count_if(t.models.begin(), t.models.end(),
                          [](const auto& model) { return model.precision == Precision::single_precision; });

@@ -28,7 +28,8 @@ constexpr std::size_t weight_block(const WeightFormat& f) {
   return weight_head(f) + kWeightPanel * f.group * f.bits / 8;
 }
 
-// Of four steps of k in a word, the one that a byte has; of four bytes, the one that has a step: each the other's inverse.
+// Of four steps of k in a word, the one that a byte has; of four bytes, the one that has a step: each the other's
+// inverse.
 constexpr std::size_t swapped_in_word(std::size_t step) { return step % 4 / 2 + step % 2 * 2; }
 
 // Bytes of all. Requires k and n below 2^31.
