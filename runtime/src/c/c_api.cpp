@@ -233,12 +233,12 @@ clbake_code clbake_library_gemm_scaled(clbake_library* library, cl_command_queue
     return with_scalars(
         scalars, count,
         [&](const clbake::Scalars& s) {
-          return from.gemm(queue, p, s.alpha, {a, a_offset}, {b, b_offset}, s.beta, {c, c_offset}, buffers_of(more),
-                           wait_count, wait_list, event);
+          return from.gemm(queue, p, s.alpha, matrix_of(a, a_offset), matrix_of(b, b_offset), s.beta,
+                           matrix_of(c, c_offset), buffers_of(more), wait_count, wait_list, event);
         },
         [&](const std::vector<clbake::Scalars>& list) {
-          return from.gemm(queue, p, list, {a, a_offset}, {b, b_offset}, {c, c_offset}, buffers_of(more), wait_count,
-                           wait_list, event);
+          return from.gemm(queue, p, list, matrix_of(a, a_offset), matrix_of(b, b_offset), matrix_of(c, c_offset),
+                           buffers_of(more), wait_count, wait_list, event);
         });
   });
 }
@@ -313,16 +313,6 @@ clbake_code clbake_library_write_recording(clbake_library* library, const char* 
 
 void clbake_library_finish(clbake_library* library) {
   if (library) library->library.finish();
-}
-
-clbake_code clbake_svm_buffer(cl_context context, void* memory, std::size_t bytes, cl_mem* buffer,
-                              clbake_error* error) {
-  return run(error, [&]() -> clbake::Status {
-    cl_mem* const to = output(buffer, "buffer");
-    const clbake::Result<cl_mem> made = clbake::svm_buffer(context, memory, bytes);
-    if (made) *to = *made;
-    return made.status();
-  });
 }
 
 clbake_code clbake_library_program(clbake_library* library, const char* name, clbake_program** program,

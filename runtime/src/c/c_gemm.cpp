@@ -8,6 +8,10 @@ struct clbake_gemm {
   clbake::Gemm gemm;
 };
 
+struct clbake_recorded {
+  clbake::RecordedGemm recorded;
+};
+
 namespace {
 
 template <typename Handle>
@@ -68,12 +72,12 @@ clbake_code clbake_gemm_enqueue_scaled(clbake_gemm* gemm, cl_command_queue queue
     return with_scalars(
         scalars, count,
         [&](const clbake::Scalars& s) {
-          return by.enqueue(queue, s.alpha, {a, a_offset}, {b, b_offset}, s.beta, {c, c_offset}, buffers_of(more),
-                            wait_count, wait_list, event);
+          return by.enqueue(queue, s.alpha, matrix_of(a, a_offset), matrix_of(b, b_offset), s.beta,
+                            matrix_of(c, c_offset), buffers_of(more), wait_count, wait_list, event);
         },
         [&](const std::vector<clbake::Scalars>& list) {
-          return by.enqueue(queue, list, {a, a_offset}, {b, b_offset}, {c, c_offset}, buffers_of(more), wait_count,
-                            wait_list, event);
+          return by.enqueue(queue, list, matrix_of(a, a_offset), matrix_of(b, b_offset), matrix_of(c, c_offset),
+                            buffers_of(more), wait_count, wait_list, event);
         });
   });
 }
@@ -81,11 +85,27 @@ clbake_code clbake_gemm_enqueue_scaled(clbake_gemm* gemm, cl_command_queue queue
 clbake_code clbake_gemm_record(clbake_gemm* gemm, _cl_command_buffer_khr* commands, double alpha, cl_mem a,
                                std::size_t a_offset, cl_mem b, std::size_t b_offset, double beta, cl_mem c,
                                std::size_t c_offset, const clbake_epilogue_buffers* more, cl_uint wait_count,
-                               const cl_uint* wait, cl_uint* point, clbake_error* error) {
+                               const cl_uint* wait, cl_uint* point, clbake_recorded** recorded, clbake_error* error) {
   return run(error, [&]() -> clbake::Status {
     if (wait_count > 0 && !wait)
       return {clbake::Argument::wait_list, "wait_list: null, of " + std::to_string(wait_count)};
-    return gemm_of(gemm).record(commands, alpha, {a, a_offset}, {b, b_offset}, beta, {c, c_offset}, buffers_of(more),
-                                std::vector<cl_uint>(wait, wait + wait_count), point);
+    auto made = recorded ? std::make_unique<clbake_recorded>() : nullptr;
+    clbake::Status status = gemm_of(gemm).record(
+        commands, alpha, matrix_of(a, a_offset), matrix_of(b, b_offset), beta, matrix_of(c, c_offset), buffers_of(more),
+        std::vector<cl_uint>(wait, wait + wait_count), point, made ? &made->recorded : nullptr);
+    if (status && recorded) *recorded = made.release();
+    return status;
   });
 }
+
+clbake_code clbake_recorded_update(clbake_recorded* recorded, double alpha, cl_mem a, std::size_t a_offset, cl_mem b,
+                                   std::size_t b_offset, double beta, cl_mem c, std::size_t c_offset,
+                                   const clbake_epilogue_buffers* more, clbake_error* error) {
+  return run(error, [&] {
+    return given(recorded, "recorded", Argument::gemm)
+        ->recorded.update(alpha, matrix_of(a, a_offset), matrix_of(b, b_offset), beta, matrix_of(c, c_offset),
+                          buffers_of(more));
+  });
+}
+
+void clbake_recorded_release(clbake_recorded* recorded) { delete recorded; }

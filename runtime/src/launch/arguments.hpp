@@ -5,6 +5,7 @@
 #include "opencl/cl.hpp"
 
 #include <array>
+#include <vector>
 
 namespace clbake {
 
@@ -25,16 +26,38 @@ struct Call {
 // them does not spread.
 void set_scalars(const LaunchPlan& plan, const Scalars& scalars, Call& call);
 
-// The memory objects of a call, by Value.
-using MemoryObjects = std::array<cl_mem, kMemoryObjects>;
+// Sets a kernel's argument by a pointer.
+using SetPointer = cl_int(CL_API_CALL*)(cl_kernel, cl_uint index, const void* pointer);
 
-// The arguments that a kernel has, without memory objects.
-struct HeldArguments {
-  std::array<std::uint64_t, 40> words{};  // one after another, each filled up with zeros
-  std::uint32_t set = 0;                  // a bit for each argument
+// The memory of a call, by Value: buffers and images, or pointers where the bit of `svm` or `usm` is set.
+struct MemoryArguments {
+  std::array<const void*, kMemoryObjects> at{};
+  std::uint32_t svm = 0;
+  std::uint32_t usm = 0;
+  SetPointer set_svm = nullptr;
+  SetPointer set_usm = nullptr;
+
+  void put(Value value, const Matrix& matrix);
 };
 
+// The arguments that a kernel has.
+struct HeldArguments {
+  std::array<std::uint64_t, 40> words{};  // one after another, each filled up with zeros
+  std::uint32_t set = 0;                  // a bit for each argument, but memory: that is set anew by each call
+};
+
+// An argument that a recorded command is to get: cl_mutable_dispatch_arg_khr.
+struct ChangedArgument {
+  cl_uint index;
+  std::size_t size;
+  const void* value;  // in HeldArguments; a pointer itself
+};
+struct ChangedArguments {
+  std::vector<ChangedArgument> values, pointers;
+};
+
+// Sets those that differ from the held ones, or lists them in `changed`.
 cl_int set_arguments(cl_kernel kernel, HeldArguments& held, const LaunchPlan& plan, const Step& step, const Call& call,
-                     const MemoryObjects& memory);
+                     const MemoryArguments& memory, ChangedArguments* changed = nullptr);
 
 }  // namespace clbake

@@ -1,0 +1,158 @@
+// Products in command buffers (cl_khr_command_buffer), and their changes (cl_khr_command_buffer_mutable_dispatch).
+#include "launch/recorded.hpp"
+
+#include <clbake/joined.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace clbake {
+namespace {
+
+// The types of both extensions are in headers of late 2021 and after, some of them in another form: written here by the
+// specification of 0.9.2 of the second.
+
+using CommandKernel = cl_int(CL_API_CALL*)(_cl_command_buffer_khr*, cl_command_queue, const cl_ulong* properties,
+                                           cl_kernel, cl_uint dimensions, const std::size_t* offset,
+                                           const std::size_t* global, const std::size_t* local, cl_uint wait_count,
+                                           const cl_uint* wait, cl_uint* point, void** handle);
+
+struct Change {  // cl_mutable_dispatch_config_khr
+  void* command;
+  cl_uint values_count;
+  cl_uint pointers_count;
+  cl_uint infos_count;
+  cl_uint dimensions;
+  const ChangedArgument* values;
+  const ChangedArgument* pointers;
+  const void* infos;
+  const std::size_t* offset;
+  const std::size_t* global;
+  const std::size_t* local;
+};
+using UpdateCommands = cl_int(CL_API_CALL*)(_cl_command_buffer_khr*, cl_uint count, const cl_uint* kinds,
+                                            const void** changes);
+
+constexpr cl_device_info kExtensions = 0x1060;              // CL_DEVICE_EXTENSIONS_WITH_VERSION, of OpenCL 3.0
+constexpr cl_device_info kMutableFields = 0x12B0;           // CL_DEVICE_MUTABLE_DISPATCH_CAPABILITIES_KHR
+constexpr cl_ulong kArguments = 8;                          // CL_MUTABLE_DISPATCH_ARGUMENTS_KHR
+constexpr cl_ulong kUpdatable[] = {0x12B1, kArguments, 0};  // CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR
+constexpr cl_uint kLeastVersion = 9 << 12 | 2;              // 0.9.2: clUpdateMutableCommandsKHR takes lists since
+
+struct NameVersion {  // cl_name_version
+  cl_uint version;
+  char name[64];
+};
+
+// That recorded commands of the device can get other arguments.
+Status check_mutable(const cl::Device& device) {
+  constexpr const char* wanted = "cl_khr_command_buffer_mutable_dispatch";
+  std::size_t bytes = 0;
+  std::vector<NameVersion> all;
+  cl_int error = clGetDeviceInfo(device(), kExtensions, 0, nullptr, &bytes);
+  all.resize(error == CL_SUCCESS ? bytes / sizeof(NameVersion) : 0);
+  if (!all.empty()) error = clGetDeviceInfo(device(), kExtensions, bytes, all.data(), nullptr);
+  const auto found = std::find_if(
+      all.begin(), all.end(), [&](const NameVersion& x) { return std::strncmp(x.name, wanted, sizeof x.name) == 0; });
+  if (error != CL_SUCCESS || found == all.end()) return {Code::opencl, joined({"the device lacks ", wanted})};
+  const cl_uint version = found->version;
+  if (version < kLeastVersion) {
+    return {Code::opencl, joined({"the device has ", wanted, " ", version >> 22, ".", version >> 12 & 1023, ".",
+                                  version & 4095, ", 0.9.2 or later is needed"})};
+  }
+  cl_ulong fields = 0;
+  error = cl::info(device, kMutableFields, fields);
+  if (error != CL_SUCCESS) return opencl_status("clGetDeviceInfo(CL_DEVICE_MUTABLE_DISPATCH_CAPABILITIES_KHR)", error);
+  if ((fields & kArguments) == 0) return {Code::opencl, "the device changes no arguments of recorded commands"};
+  return {};
+}
+
+bool same_launch(const Step& x, const Step& y) { return x.kernel == y.kernel && x.groups == y.groups; }
+
+}  // namespace
+
+// Launches of one product follow each other, whatever the order of the command buffer's queue.
+Status PreparedGemm::record(_cl_command_buffer_khr* commands, const ScalarList& scalars, Matrix a, Matrix b, Matrix c,
+                            const EpilogueBuffers& more, const std::vector<cl_uint>& wait, cl_uint* point,
+                            std::shared_ptr<RecordedCommands>* recorded) {
+  const auto command_kernel =
+      reinterpret_cast<CommandKernel>(extension_function(parts_->device, "clCommandNDRangeKernelKHR"));
+  if (!command_kernel) return {Code::opencl, "clCommandNDRangeKernelKHR: the platform lacks cl_khr_command_buffer"};
+  if (!commands) return {Argument::queue, "the command buffer is null"};
+  if (recorded) {
+    if (Status can = check_mutable(parts_->device); !can) return can;
+  }
+  Call call = call_of(a, b, c, more);
+  if (Status fits = check_recorded(scalars, call); !fits) return fits;
+  const auto made = std::make_shared<RecordedCommands>();
+  std::vector<cl_uint> after = wait;
+  for (const Step& step : steps_of(scalars, call)) {
+    if (!selects(step, scalars, call)) continue;
+    RecordedCommands::Command& command = made->all.emplace_back();
+    command.step = step;
+    // A kernel of its own: those of PoCL's commands (3.1) lose their arguments when the kernel gets others.
+    cl::Kernel kernel;
+    if (Status created = create_kernel(step.kernel, kernel); !created) return created;
+    cl_int error = set_arguments(kernel(), command.held, plan_, step, call, memory_of(call));
+    if (error != CL_SUCCESS) return opencl_status("clSetKernelArg", error);
+    const std::array<std::size_t, 3>& local = plan_.kernels[step.kernel].local;
+    const std::size_t global[3] = {step.groups[0] * local[0], step.groups[1] * local[1], step.groups[2] * local[2]};
+    cl_uint done = 0;
+    error = command_kernel(commands, nullptr, recorded ? kUpdatable : nullptr, kernel(), 3, nullptr, global,
+                           local.data(), static_cast<cl_uint>(after.size()), after.empty() ? nullptr : after.data(),
+                           &done, recorded ? &command.handle : nullptr);
+    if (error != CL_SUCCESS) return opencl_status("clCommandNDRangeKernelKHR", error);
+    after = {done};
+  }
+  if (made->all.empty()) return {Code::invalid_argument, "nothing to record: the product has no launch"};
+  if (point) *point = after.front();
+  if (parts_->calls) parts_->calls->fetch_add(1, std::memory_order_relaxed);
+  if (!recorded) return {};
+  made->gemm = this;
+  made->buffer = commands;
+  *recorded = made;
+  return {};
+}
+
+Status PreparedGemm::check_recorded(const ScalarList& scalars, Call& call) {
+  Status status = check_scalars(scalars, call);
+  if (status && !has_workspace()) status = {Argument::workspace, kNoWorkspace};
+  return status ? checks_.check(parts_->context, parts_->device, call) : status;
+}
+
+Status PreparedGemm::update(RecordedCommands& recorded, const ScalarList& scalars, Matrix a, Matrix b, Matrix c,
+                            const EpilogueBuffers& more) {
+  Call call = call_of(a, b, c, more);
+  if (Status fits = check_recorded(scalars, call); !fits) return fits;
+  std::vector<Step> steps = steps_of(scalars, call);
+  steps.erase(std::remove_if(steps.begin(), steps.end(), [&](const Step& x) { return !selects(x, scalars, call); }),
+              steps.end());
+  std::vector<RecordedCommands::Command>& all = recorded.all;
+  if (!std::equal(all.begin(), all.end(), steps.begin(), steps.end(),
+                  [](const auto& x, const Step& y) { return same_launch(x.step, y); })) {
+    return {Argument::scalars, "these scalars need other launches than those that were recorded"};
+  }
+  std::vector<ChangedArguments> arguments(all.size());
+  std::vector<Change> changes(all.size());
+  std::vector<const void*> list;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    set_arguments(nullptr, all[i].held, plan_, steps[i], call, memory_of(call), &arguments[i]);
+    changes[i].command = all[i].handle;
+    changes[i].values_count = static_cast<cl_uint>(arguments[i].values.size());
+    changes[i].values = arguments[i].values.data();
+    changes[i].pointers_count = static_cast<cl_uint>(arguments[i].pointers.size());
+    changes[i].pointers = arguments[i].pointers.empty() ? nullptr : arguments[i].pointers.data();
+    list.push_back(&changes[i]);
+  }
+  const auto update_commands =
+      reinterpret_cast<UpdateCommands>(extension_function(parts_->device, "clUpdateMutableCommandsKHR"));
+  if (!update_commands) return {Code::opencl, "the platform lacks clUpdateMutableCommandsKHR"};
+  const std::vector<cl_uint> kinds(all.size(), 0);  // CL_STRUCTURE_TYPE_MUTABLE_DISPATCH_CONFIG_KHR
+  const cl_int error = update_commands(recorded.buffer, static_cast<cl_uint>(list.size()), kinds.data(), list.data());
+  if (error == CL_SUCCESS) return {};
+  for (RecordedCommands::Command& command : all) command.held.set = 0;  // what they have now is not known
+  return opencl_status("clUpdateMutableCommandsKHR", error);
+}
+
+}  // namespace clbake
