@@ -270,7 +270,7 @@ typedef struct clbake_problem {
 
 /* A matrix at a pointer is given in the place of its buffer, (cl_mem)pointer, with one of these in its offset: a
  * pointer that clSVMAlloc returned, or one into an allocation of cl_intel_unified_shared_memory; clbake.hpp says more
- * (MemoryKind). */
+ * (svm, usm). */
 #define CLBAKE_SVM ((size_t)1 << (8 * sizeof(size_t) - 1))
 #define CLBAKE_USM ((size_t)1 << (8 * sizeof(size_t) - 2))
 

@@ -136,23 +136,26 @@ struct Scalars {
   std::complex<double> beta;
 };
 
-// Where a matrix lies: in a buffer; in shared virtual memory, at the pointer that clSVMAlloc returned (or, as far as
-// the driver knows those, one into its allocation); or at a pointer into a host, device or shared allocation of
-// cl_intel_unified_shared_memory.
-enum class MemoryKind { buffer, svm, usm };
-
-// A matrix: its first element lies `offset` elements after the start of the buffer, or after the pointer, which is a
-// multiple of the element's size (packed weights: of 16). The caller owns the memory, which must live until the kernels
-// have ended; coarse-grained shared virtual memory must not be mapped meanwhile.
+// A matrix in a buffer: its first element lies `offset` elements after the buffer's start. The caller owns the buffer.
+// svm() and usm() make one at a pointer, which stands in the place of the buffer, with a flag in the offset.
 struct Matrix {
   cl_mem buffer = nullptr;
   std::size_t offset = 0;
-  const void* pointer = nullptr;  // in the place of the buffer
-  MemoryKind kind = MemoryKind::buffer;
+  static constexpr std::size_t svm_flag = SIZE_MAX / 2 + 1;
+  static constexpr std::size_t usm_flag = SIZE_MAX / 4 + 1;
 };
 
-inline Matrix svm(const void* pointer, std::size_t offset = 0) { return {nullptr, offset, pointer, MemoryKind::svm}; }
-inline Matrix usm(const void* pointer, std::size_t offset = 0) { return {nullptr, offset, pointer, MemoryKind::usm}; }
+// A matrix in shared virtual memory, coarse-grained (not mapped while kernels run) or fine-grained: `pointer` is what
+// clSVMAlloc returned, or, as far as the driver knows those, one into its allocation; a multiple of an element's size
+// (packed weights: of 16). The memory must live until the kernels have ended.
+inline Matrix svm(const void* pointer, std::size_t offset = 0) {
+  return {static_cast<cl_mem>(const_cast<void*>(pointer)), offset | Matrix::svm_flag};
+}
+
+// The same at a pointer into an allocation of cl_intel_unified_shared_memory: of the host, of the device, or shared.
+inline Matrix usm(const void* pointer, std::size_t offset = 0) {
+  return {static_cast<cl_mem>(const_cast<void*>(pointer)), offset | Matrix::usm_flag};
+}
 
 // The buffers of an epilogue, as far as the problem's has a bias and a D (and beta is not 0), and of scales.
 struct EpilogueBuffers {

@@ -233,12 +233,12 @@ clbake_code clbake_library_gemm_scaled(clbake_library* library, cl_command_queue
     return with_scalars(
         scalars, count,
         [&](const clbake::Scalars& s) {
-          return from.gemm(queue, p, s.alpha, matrix_of(a, a_offset), matrix_of(b, b_offset), s.beta,
-                           matrix_of(c, c_offset), buffers_of(more), wait_count, wait_list, event);
+          return from.gemm(queue, p, s.alpha, {a, a_offset}, {b, b_offset}, s.beta, {c, c_offset}, buffers_of(more),
+                           wait_count, wait_list, event);
         },
         [&](const std::vector<clbake::Scalars>& list) {
-          return from.gemm(queue, p, list, matrix_of(a, a_offset), matrix_of(b, b_offset), matrix_of(c, c_offset),
-                           buffers_of(more), wait_count, wait_list, event);
+          return from.gemm(queue, p, list, {a, a_offset}, {b, b_offset}, {c, c_offset}, buffers_of(more), wait_count,
+                           wait_list, event);
         });
   });
 }

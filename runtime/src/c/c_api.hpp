@@ -129,18 +129,12 @@ Struct& sized_output(Struct* to, const char* name) {
   return *to;
 }
 
-// A pointer stands in the place of a buffer where the offset says so.
-inline Matrix matrix_of(cl_mem memory, std::size_t offset) {
-  constexpr std::size_t flags = CLBAKE_SVM | CLBAKE_USM;
-  if ((offset & flags) == 0) return {memory, offset};
-  return {nullptr, offset & ~flags, memory, offset & CLBAKE_SVM ? MemoryKind::svm : MemoryKind::usm};
-}
-
 inline EpilogueBuffers buffers_of(const clbake_epilogue_buffers* from) {
   if (!from) return {};
-  return {matrix_of(from->bias, from->bias_offset), matrix_of(from->d, from->d_offset),
-          matrix_of(from->row_scales, from->row_scales_offset),
-          matrix_of(from->column_scales, from->column_scales_offset)};
+  return {{from->bias, from->bias_offset},
+          {from->d, from->d_offset},
+          {from->row_scales, from->row_scales_offset},
+          {from->column_scales, from->column_scales_offset}};
 }
 
 inline Scalars scalars_of(const clbake_scalars& from) {

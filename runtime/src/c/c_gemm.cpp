@@ -12,6 +12,8 @@ struct clbake_recorded {
   clbake::RecordedGemm recorded;
 };
 
+static_assert(CLBAKE_SVM == clbake::Matrix::svm_flag && CLBAKE_USM == clbake::Matrix::usm_flag);
+
 namespace {
 
 template <typename Handle>
@@ -72,12 +74,12 @@ clbake_code clbake_gemm_enqueue_scaled(clbake_gemm* gemm, cl_command_queue queue
     return with_scalars(
         scalars, count,
         [&](const clbake::Scalars& s) {
-          return by.enqueue(queue, s.alpha, matrix_of(a, a_offset), matrix_of(b, b_offset), s.beta,
-                            matrix_of(c, c_offset), buffers_of(more), wait_count, wait_list, event);
+          return by.enqueue(queue, s.alpha, {a, a_offset}, {b, b_offset}, s.beta, {c, c_offset}, buffers_of(more),
+                            wait_count, wait_list, event);
         },
         [&](const std::vector<clbake::Scalars>& list) {
-          return by.enqueue(queue, list, matrix_of(a, a_offset), matrix_of(b, b_offset), matrix_of(c, c_offset),
-                            buffers_of(more), wait_count, wait_list, event);
+          return by.enqueue(queue, list, {a, a_offset}, {b, b_offset}, {c, c_offset}, buffers_of(more), wait_count,
+                            wait_list, event);
         });
   });
 }
@@ -90,9 +92,9 @@ clbake_code clbake_gemm_record(clbake_gemm* gemm, _cl_command_buffer_khr* comman
     if (wait_count > 0 && !wait)
       return {clbake::Argument::wait_list, "wait_list: null, of " + std::to_string(wait_count)};
     auto made = recorded ? std::make_unique<clbake_recorded>() : nullptr;
-    clbake::Status status = gemm_of(gemm).record(
-        commands, alpha, matrix_of(a, a_offset), matrix_of(b, b_offset), beta, matrix_of(c, c_offset), buffers_of(more),
-        std::vector<cl_uint>(wait, wait + wait_count), point, made ? &made->recorded : nullptr);
+    clbake::Status status =
+        gemm_of(gemm).record(commands, alpha, {a, a_offset}, {b, b_offset}, beta, {c, c_offset}, buffers_of(more),
+                             std::vector<cl_uint>(wait, wait + wait_count), point, made ? &made->recorded : nullptr);
     if (status && recorded) *recorded = made.release();
     return status;
   });
@@ -103,8 +105,7 @@ clbake_code clbake_recorded_update(clbake_recorded* recorded, double alpha, cl_m
                                    const clbake_epilogue_buffers* more, clbake_error* error) {
   return run(error, [&] {
     return given(recorded, "recorded", Argument::gemm)
-        ->recorded.update(alpha, matrix_of(a, a_offset), matrix_of(b, b_offset), beta, matrix_of(c, c_offset),
-                          buffers_of(more));
+        ->recorded.update(alpha, {a, a_offset}, {b, b_offset}, beta, {c, c_offset}, buffers_of(more));
   });
 }
 

@@ -124,16 +124,11 @@ std::complex<double> rounded(std::complex<double> value, Precision precision) {
 // object may have an old one's address.
 class Setter {
  public:
-  Setter(cl_kernel kernel, HeldArguments& held, ChangedArguments* changed)
-      : kernel_(kernel), held_(held), changed_(changed) {}
+  Setter(cl_kernel kernel, HeldArguments& held, ArgumentList* list) : kernel_(kernel), held_(held), list_(list) {}
 
-  void memory(const MemoryArguments& memory, Value value) {
-    const auto number = static_cast<std::size_t>(value);
-    const void* const at = memory.at[number];
-    if (at) held_.set &= ~(1U << index_);
-    if (memory.svm >> number & 1U) return pointer(at, memory.set_svm);
-    if (memory.usm >> number & 1U) return pointer(at, memory.set_usm);
-    bytes(&at, sizeof at);
+  void memory(cl_mem value, SetPointer set) {
+    if (value) held_.set &= ~(1U << index_);
+    set ? pointer(value, set) : bytes(&value, sizeof value);
   }
   // A scalar or a struct of OpenCL C.
   template <typename T>
@@ -165,38 +160,31 @@ class Setter {
     const cl_uint index = index_++;
     word_ += (size + 7) / 8;
     if (error_ != CL_SUCCESS || ((held_.set & bit) != 0 && std::memcmp(held, value, size) == 0)) return;
-    error_ = changed_ ? CL_SUCCESS : clSetKernelArg(kernel_, index, size, value);
+    error_ = list_ ? CL_SUCCESS : clSetKernelArg(kernel_, index, size, value);
     held_.set &= ~bit;
     if (error_ != CL_SUCCESS) return;
     held_.set |= bit;
     std::memcpy(held, value, size);
-    if (changed_) changed_->values.push_back({index, size, held});
+    if (list_) list_->add(index, size, held);
   }
 
   void pointer(const void* at, SetPointer set) {
     const cl_uint index = index_++;
     ++word_;
     if (error_ != CL_SUCCESS) return;
-    if (changed_) return changed_->pointers.push_back({index, sizeof at, at});
+    if (list_) return list_->add_pointer(index, at);
     error_ = set(kernel_, index, at);
   }
 
   cl_kernel kernel_;
   HeldArguments& held_;
-  ChangedArguments* changed_;
+  ArgumentList* list_;
   cl_uint index_ = 0;
   std::size_t word_ = 0;
   cl_int error_ = CL_SUCCESS;
 };
 
 }  // namespace
-
-void MemoryArguments::put(Value value, const Matrix& matrix) {
-  const auto number = static_cast<std::size_t>(value);
-  at[number] = matrix.kind == MemoryKind::buffer ? matrix.buffer : matrix.pointer;
-  if (matrix.kind == MemoryKind::svm) svm |= 1U << number;
-  if (matrix.kind == MemoryKind::usm) usm |= 1U << number;
-}
 
 void set_scalars(const LaunchPlan& plan, const Scalars& scalars, Call& call) {
   const Epilogue& e = plan.stated.epilogue;
@@ -214,11 +202,11 @@ void set_scalars(const LaunchPlan& plan, const Scalars& scalars, Call& call) {
 }
 
 cl_int set_arguments(cl_kernel kernel, HeldArguments& held, const LaunchPlan& plan, const Step& step, const Call& call,
-                     const MemoryArguments& memory, ChangedArguments* changed) {
+                     const MemoryArguments& memory, ArgumentList* list) {
   const bool whole = element_c(plan.real.precision) == Element::int32;
   const bool doubles = plan.real.precision == Precision::double_precision;
   const auto parts = [](std::complex<double> x) { return std::array<double, 2>{x.real(), x.imag()}; };
-  Setter set(kernel, held, changed);
+  Setter set(kernel, held, list);
   for (const KernelArgument& argument : plan.kernels[step.kernel].arguments) {
     switch (argument.value) {
       case Value::numbers: set.number(numbers_of(plan, step.part, call)); break;
@@ -243,7 +231,10 @@ cl_int set_arguments(cl_kernel kernel, HeldArguments& held, const LaunchPlan& pl
       case Value::c_offset: set.number(cl_ulong{call.c.offset}); break;
       case Value::complex_alpha: set.reals(parts(call.complex_alpha), doubles); break;
       case Value::complex_beta: set.reals(parts(call.complex_beta), doubles); break;
-      default: set.memory(memory, argument.value); break;
+      default: {
+        const auto number = static_cast<std::size_t>(argument.value);
+        set.memory(memory.at[number], memory.set[number]);
+      }
     }
   }
   return set.error();

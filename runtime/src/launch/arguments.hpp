@@ -5,7 +5,6 @@
 #include "opencl/cl.hpp"
 
 #include <array>
-#include <vector>
 
 namespace clbake {
 
@@ -13,6 +12,9 @@ namespace clbake {
 struct Call {
   Matrix a, b, c;
   EpilogueBuffers more;
+  // A bit for each Value that is a pointer. Offsets have no flags here.
+  std::uint32_t svm = 0;
+  std::uint32_t usm = 0;
   bool reads_operands = false;  // neither alpha nor k is 0
   bool reads_d = false;
   // Scalars of the real product. Complex alpha is folded into B's copy; complex beta scales C first.
@@ -29,15 +31,10 @@ void set_scalars(const LaunchPlan& plan, const Scalars& scalars, Call& call);
 // Sets a kernel's argument by a pointer.
 using SetPointer = cl_int(CL_API_CALL*)(cl_kernel, cl_uint index, const void* pointer);
 
-// The memory of a call, by Value: buffers and images, or pointers where the bit of `svm` or `usm` is set.
+// The memory of a call, by Value: buffers and images, or pointers with what sets them.
 struct MemoryArguments {
-  std::array<const void*, kMemoryObjects> at{};
-  std::uint32_t svm = 0;
-  std::uint32_t usm = 0;
-  SetPointer set_svm = nullptr;
-  SetPointer set_usm = nullptr;
-
-  void put(Value value, const Matrix& matrix);
+  std::array<cl_mem, kMemoryObjects> at{};
+  std::array<SetPointer, kMemoryObjects> set{};
 };
 
 // The arguments that a kernel has.
@@ -46,18 +43,15 @@ struct HeldArguments {
   std::uint32_t set = 0;                  // a bit for each argument, but memory: that is set anew by each call
 };
 
-// An argument that a recorded command is to get: cl_mutable_dispatch_arg_khr.
-struct ChangedArgument {
-  cl_uint index;
-  std::size_t size;
-  const void* value;  // in HeldArguments; a pointer itself
-};
-struct ChangedArguments {
-  std::vector<ChangedArgument> values, pointers;
+// Receives arguments in the place of a kernel.
+struct ArgumentList {
+  virtual ~ArgumentList() = default;
+  virtual void add(cl_uint index, std::size_t size, const void* value) = 0;  // value: in HeldArguments
+  virtual void add_pointer(cl_uint index, const void* pointer) = 0;
 };
 
-// Sets those that differ from the held ones, or lists them in `changed`.
+// Sets those that differ from the held ones, or adds them to `list`.
 cl_int set_arguments(cl_kernel kernel, HeldArguments& held, const LaunchPlan& plan, const Step& step, const Call& call,
-                     const MemoryArguments& memory, ChangedArguments* changed = nullptr);
+                     const MemoryArguments& memory, ArgumentList* list = nullptr);
 
 }  // namespace clbake

@@ -201,6 +201,22 @@ Call PreparedGemm::call_of(Matrix a, Matrix b, Matrix c, const EpilogueBuffers& 
     std::swap(call.a, call.b);
     std::swap(call.more.row_scales, call.more.column_scales);
   }
+  const auto take_flags = [&](Value value, Matrix& matrix) {
+    const std::uint32_t bit = 1U << static_cast<std::uint32_t>(value);
+    if (matrix.offset & Matrix::svm_flag) {
+      call.svm |= bit;
+    } else if (matrix.offset & Matrix::usm_flag) {
+      call.usm |= bit;
+    }
+    matrix.offset &= Matrix::usm_flag - 1;
+  };
+  take_flags(Value::a, call.a);
+  take_flags(Value::b, call.b);
+  take_flags(Value::c, call.c);
+  take_flags(Value::bias, call.more.bias);
+  take_flags(Value::d, call.more.d);
+  take_flags(Value::row_scales, call.more.row_scales);
+  take_flags(Value::column_scales, call.more.column_scales);
   return call;
 }
 
@@ -239,18 +255,24 @@ bool PreparedGemm::selects(const Step& step, const ScalarList& scalars, Call& ca
 // Operands that are not read may be null; the kernel gets another buffer in their place.
 MemoryArguments PreparedGemm::memory_of(const Call& call) const {
   MemoryArguments memory;
-  memory.set_svm = svm_setter();
-  memory.set_usm = checks_.usm().set;
+  const auto at = [&](Value value) -> cl_mem& { return memory.at[static_cast<std::size_t>(value)]; };
+  const auto put = [&](Value value, Value of, const Matrix& matrix) {
+    const auto number = static_cast<std::uint32_t>(of);
+    at(value) = matrix.buffer;
+    if (call.svm >> number & 1U) memory.set[static_cast<std::size_t>(value)] = svm_setter();
+    if (call.usm >> number & 1U) memory.set[static_cast<std::size_t>(value)] = checks_.usm().set;
+  };
   for (std::size_t i = 0; i < workspace_.size(); ++i) memory.at[i] = workspace_[i]();
-  memory.put(Value::a, call.reads_operands ? call.a : call.c);
-  memory.put(Value::b, call.reads_operands ? call.b : call.c);
-  memory.put(Value::c, call.c);
-  if (plan_.stated.epilogue.bias != Bias::none) memory.put(Value::bias, call.more.bias);
-  if (call.reads_d) memory.put(Value::d, call.more.d);
-  if (plan_.stated.quantization.row_scales) memory.put(Value::row_scales, call.more.row_scales);
-  if (plan_.stated.quantization.column_scales) memory.put(Value::column_scales, call.more.column_scales);
-  memory.put(Value::offsets, {offsets_()});
-  memory.put(Value::complex_offsets, {complex_offsets_()});
+  put(Value::a, call.reads_operands ? Value::a : Value::c, call.reads_operands ? call.a : call.c);
+  put(Value::b, call.reads_operands ? Value::b : Value::c, call.reads_operands ? call.b : call.c);
+  put(Value::c, Value::c, call.c);
+  const Problem& p = plan_.stated;
+  if (p.epilogue.bias != Bias::none) put(Value::bias, Value::bias, call.more.bias);
+  if (call.reads_d) put(Value::d, Value::d, call.more.d);
+  if (p.quantization.row_scales) put(Value::row_scales, Value::row_scales, call.more.row_scales);
+  if (p.quantization.column_scales) put(Value::column_scales, Value::column_scales, call.more.column_scales);
+  at(Value::offsets) = offsets_();
+  at(Value::complex_offsets) = complex_offsets_();
   return memory;
 }
 

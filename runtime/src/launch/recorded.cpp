@@ -18,6 +18,20 @@ using CommandKernel = cl_int(CL_API_CALL*)(_cl_command_buffer_khr*, cl_command_q
                                            const std::size_t* global, const std::size_t* local, cl_uint wait_count,
                                            const cl_uint* wait, cl_uint* point, void** handle);
 
+struct ChangedArgument {  // cl_mutable_dispatch_arg_khr
+  cl_uint index;
+  std::size_t size;
+  const void* value;
+};
+
+struct ChangedArguments : ArgumentList {
+  std::vector<ChangedArgument> values, pointers;
+  void add(cl_uint index, std::size_t size, const void* value) override { values.push_back({index, size, value}); }
+  void add_pointer(cl_uint index, const void* pointer) override {
+    pointers.push_back({index, sizeof pointer, pointer});
+  }
+};
+
 struct Change {  // cl_mutable_dispatch_config_khr
   void* command;
   cl_uint values_count;

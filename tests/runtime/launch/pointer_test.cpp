@@ -201,14 +201,14 @@ BOOST_AUTO_TEST_CASE(WrongPointersAreNamed) {
             kind == "svm" ? "B: the pointer is none that clSVMAlloc returned"
                           : "B: the pointer is in no unified shared memory of the context");
     refused(at(static_cast<char*>(a.at()) + 2), b.matrix(), c.matrix(), Argument::a,
-            "A: the pointer is no multiple of an element's 4 bytes");
+            "A: the pointer is no multiple of an element's size");
     refused(a.matrix(2 * kGuard + 1), b.matrix(), c.matrix(), Argument::a_size, "A needs");
     refused(a.matrix(), b.matrix(), at(c.at(), SIZE_MAX / 16), Argument::c_size, "C needs");
     refused(a.matrix(), b.matrix(), a.matrix(), Argument::c_alias, "C and A share elements");
   }
 }
 
-// Of one allocation, disjoint parts may be operand and C; USM's pointers need not be equal for others to be found.
+// Disjoint parts of one allocation may be operand and C; parts that share elements are found, whatever the pointers.
 BOOST_AUTO_TEST_CASE(PartsOfOneAllocation) {
   const cl_command_queue queue = here().session.queue();
   Gemm gemm = required(library_of(baked()).prepare(small_problem()));
