@@ -4,7 +4,8 @@
 
 #include <clbake/builder/gemm_run.hpp>
 
-#include <CL/cl_ext.h>
+#include <array>
+#include <functional>
 
 namespace clbake::tool {
 namespace {
@@ -47,73 +48,60 @@ cache::Launch launch_of(const Bundle& bundle, const std::string& variant) {
 
 constexpr std::size_t kStream = 100;  // products
 
-// The stream in a command buffer.
-class Commands {
- public:
-  // enqueue() fails where the platform has no cl_khr_command_buffer.
-  Commands(cl_command_queue queue, Gemm& gemm, const Matrix& a, const Matrix& b, const Matrix& c) {
-    cl_device_id device = nullptr;
-    clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof device, static_cast<void*>(&device), nullptr);
-    clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform_, static_cast<void*>(&platform_), nullptr);
-    const auto create = function<Create>("clCreateCommandBufferKHR");
-    if (!create) return;
-    buffer_ = create(1, &queue, nullptr, nullptr);
-    if (!buffer_) throw Failure("clCreateCommandBufferKHR made none");
-    for (std::size_t i = 0; i < kStream; ++i) need(gemm.record(buffer_, 1, a, b, 0, c));
-    function<Call>("clFinalizeCommandBufferKHR")(buffer_);
-    enqueue_ = function<Enqueue>("clEnqueueCommandBufferKHR");
-  }
-  Commands(const Commands&) = delete;
-  Commands& operator=(const Commands&) = delete;
-  ~Commands() {
-    if (buffer_) function<Call>("clReleaseCommandBufferKHR")(buffer_);
-  }
-  explicit operator bool() const { return buffer_ != nullptr; }
-  void enqueue() const {
-    const cl_int error = enqueue_(0, nullptr, buffer_, 0, nullptr, nullptr);
-    if (error != CL_SUCCESS) throw Failure("clEnqueueCommandBufferKHR: OpenCL error " + std::to_string(error));
-  }
+// A function of an extension; null where the platform has none.
+template <typename Function>
+Function extension(const BenchDevice& on, const char* name) {
+  cl_platform_id platform = nullptr;
+  clGetDeviceInfo(on.device.id, CL_DEVICE_PLATFORM, sizeof platform, static_cast<void*>(&platform), nullptr);
+  return reinterpret_cast<Function>(clGetExtensionFunctionAddressForPlatform(platform, name));
+}
 
- private:
-  using Buffer = _cl_command_buffer_khr*;
-  using Create = Buffer(CL_API_CALL*)(cl_uint, const cl_command_queue*, const void* properties, cl_int*);
-  using Call = cl_int(CL_API_CALL*)(Buffer);
-  using Enqueue = cl_int(CL_API_CALL*)(cl_uint, cl_command_queue*, Buffer, cl_uint, const cl_event*, cl_event*);
-  template <typename Function>
-  Function function(const char* name) const {
-    return reinterpret_cast<Function>(clGetExtensionFunctionAddressForPlatform(platform_, name));
-  }
-
-  cl_platform_id platform_ = nullptr;
-  Buffer buffer_ = nullptr;
-  Enqueue enqueue_ = nullptr;
-};
-
-// Adds the time of a product in a stream of them, until all have ended: enqueued ("stream_us") and recorded
-// ("commands_us", null where the platform records none).
-void add_stream_times(Json& json, cl_command_queue queue, const builder::GemmRun& gemm_run, Gemm& gemm,
-                      std::size_t rounds) {
-  const auto [a, b, c] = gemm_run.buffers();
-  const Matrix of_a{a}, of_b{b}, of_c{c};
-  const Commands commands(queue, gemm, of_a, of_b, of_c);
-  TimedCall enqueued{[&] {
-    for (std::size_t i = 0; i < kStream; ++i) need(gemm.enqueue(queue, 1, of_a, of_b, 0, of_c));
-    clFinish(queue);
-  }};
-  TimedCall recorded{[&] {
-    commands.enqueue();
-    clFinish(queue);
-  }};
+// Adds the times of a product in a stream of them: enqueued ("stream_us", and "stream_end_us" until all have ended) and
+// in a command buffer ("commands_us", "commands_end_us"; null where the platform has none).
+void add_stream_times(Json& json, const BenchDevice& on, Gemm& gemm, const std::function<void()>& enqueue,
+                      const std::array<Matrix, 3>& matrices, std::size_t rounds) {
+  using Commands = _cl_command_buffer_khr*;
+  using Call = cl_int(CL_API_CALL*)(Commands);
+  const cl_command_queue queue = on.session.queue();
+  const auto create = extension<Commands(CL_API_CALL*)(cl_uint, const cl_command_queue*, const void*, cl_int*)>(
+      on, "clCreateCommandBufferKHR");
+  const auto run =
+      extension<cl_int(CL_API_CALL*)(cl_uint, cl_command_queue*, Commands, cl_uint, const cl_event*, cl_event*)>(
+          on, "clEnqueueCommandBufferKHR");
+  const Commands commands = create ? create(1, &queue, nullptr, nullptr) : nullptr;
+  const auto& [a, b, c] = matrices;
+  for (std::size_t i = 0; commands && i < kStream; ++i) need(gemm.record(commands, 1, a, b, 0, c));
+  if (commands) extension<Call>(on, "clFinalizeCommandBufferKHR")(commands);
+  struct Stream {
+    const char* name;
+    std::function<void()> work;
+    std::vector<double> returned = {}, ended = {};
+  };
+  const auto enqueue_all = [&] {
+    for (std::size_t i = 0; i < kStream; ++i) enqueue();
+  };
+  const auto run_commands = [&] {
+    if (run(0, nullptr, commands, 0, nullptr, nullptr) != CL_SUCCESS) throw Failure("clEnqueueCommandBufferKHR failed");
+  };
+  Stream streams[] = {{"stream", enqueue_all}, {"commands", run_commands}};
   for (std::size_t round = 0; round <= rounds; ++round) {
-    for (TimedCall* timed : {&enqueued, &recorded}) {
-      if (timed == &recorded && !commands) continue;
-      const double us = time_us(timed->call);
-      if (round > 0) timed->us.push_back(us / kStream);
+    for (Stream& stream : streams) {
+      if (!commands && stream.name != streams[0].name) continue;
+      double returned = 0;
+      const double ended = time_us([&] {
+        returned = time_us(stream.work);
+        clFinish(queue);
+      });
+      if (round == 0) continue;
+      stream.returned.push_back(returned / kStream);
+      stream.ended.push_back(ended / kStream);
     }
   }
-  json["stream_us"] = builder::median(enqueued.us);
-  json["commands_us"] = nullptr;
-  if (commands) json["commands_us"] = builder::median(recorded.us);
+  for (const Stream& stream : streams) {
+    json[stream.name + std::string("_us")] = stream.ended.empty() ? Json() : Json(builder::median(stream.returned));
+    json[stream.name + std::string("_end_us")] = stream.ended.empty() ? Json() : Json(builder::median(stream.ended));
+  }
+  if (commands) extension<Call>(on, "clReleaseCommandBufferKHR")(commands);
 }
 
 }  // namespace
@@ -156,7 +144,7 @@ Json host_times(const BenchDevice& on, const Bundle& bundle, const Problem& prob
   }
   Json json = {{"size", name(Size{problem.m, problem.n, problem.k})}, {"variant", variant}};
   for (const auto& [name, call] : calls) json[name] = builder::median(call.us);
-  add_stream_times(json, queue, gemm_run, gemm, rounds);
+  add_stream_times(json, on, gemm, calls[1].second.call, {of_a, of_b, of_c}, rounds);
   return json;
 }
 
