@@ -5,7 +5,6 @@
 #include <clbake/builder/gemm_run.hpp>
 
 #include <array>
-#include <functional>
 
 namespace clbake::tool {
 namespace {
@@ -46,8 +45,6 @@ cache::Launch launch_of(const Bundle& bundle, const std::string& variant) {
   throw Failure(variant + " launches more than one kernel; choose another of --sizes");
 }
 
-constexpr std::size_t kStream = 100;  // products
-
 // A function of an extension; null where the platform has none.
 template <typename Function>
 Function extension(const BenchDevice& on, const char* name) {
@@ -56,12 +53,12 @@ Function extension(const BenchDevice& on, const char* name) {
   return reinterpret_cast<Function>(clGetExtensionFunctionAddressForPlatform(platform, name));
 }
 
-// Adds the times of a product in a stream of them: enqueued ("stream_us", and "stream_end_us" until all have ended) and
-// in a command buffer ("commands_us", "commands_end_us"; null where the platform has none).
-void add_stream_times(Json& json, const BenchDevice& on, Gemm& gemm, const std::function<void()>& enqueue,
-                      const std::array<Matrix, 3>& matrices, std::size_t rounds) {
+// Adds the times of a product in a stream of 100, enqueued and in a command buffer, if the platform has any.
+void add_stream_times(Json& json, const BenchDevice& on, Gemm& gemm, const std::array<Matrix, 3>& matrices,
+                      std::size_t rounds) {
   using Commands = _cl_command_buffer_khr*;
   using Call = cl_int(CL_API_CALL*)(Commands);
+  constexpr std::size_t products = 100;
   const cl_command_queue queue = on.session.queue();
   const auto create = extension<Commands(CL_API_CALL*)(cl_uint, const cl_command_queue*, const void*, cl_int*)>(
       on, "clCreateCommandBufferKHR");
@@ -70,37 +67,32 @@ void add_stream_times(Json& json, const BenchDevice& on, Gemm& gemm, const std::
           on, "clEnqueueCommandBufferKHR");
   const Commands commands = create ? create(1, &queue, nullptr, nullptr) : nullptr;
   const auto& [a, b, c] = matrices;
-  for (std::size_t i = 0; commands && i < kStream; ++i) need(gemm.record(commands, 1, a, b, 0, c));
+  for (std::size_t i = 0; commands && i < products; ++i) need(gemm.record(commands, 1, a, b, 0, c));
   if (commands) extension<Call>(on, "clFinalizeCommandBufferKHR")(commands);
-  struct Stream {
-    const char* name;
-    std::function<void()> work;
-    std::vector<double> returned = {}, ended = {};
-  };
-  const auto enqueue_all = [&] {
-    for (std::size_t i = 0; i < kStream; ++i) enqueue();
+  const auto enqueue = [&, a = a, b = b, c = c] {
+    for (std::size_t i = 0; i < products; ++i) need(gemm.enqueue(queue, 1, a, b, 0, c));
   };
   const auto run_commands = [&] {
-    if (run(0, nullptr, commands, 0, nullptr, nullptr) != CL_SUCCESS) throw Failure("clEnqueueCommandBufferKHR failed");
+    cl_int error = CL_INVALID_OPERATION;  // PoCL 3.1 may say so for a moment after clFinish: the commands still run
+    for (int tries = 0; error == CL_INVALID_OPERATION && tries < 10000; ++tries) {
+      error = run(0, nullptr, commands, 0, nullptr, nullptr);
+    }
+    if (error != CL_SUCCESS) throw Failure("clEnqueueCommandBufferKHR: OpenCL error " + std::to_string(error));
   };
-  Stream streams[] = {{"stream", enqueue_all}, {"commands", run_commands}};
+  const auto until_ended = [&](const auto& work) { return [&] { work(), clFinish(queue); }; };
+  std::vector<std::pair<const char*, TimedCall>> calls = {{"stream_us", {enqueue}},
+                                                          {"stream_end_us", {until_ended(enqueue)}}};
+  if (commands) {
+    calls.insert(calls.end(), {{"commands_us", {run_commands}}, {"commands_end_us", {until_ended(run_commands)}}});
+  }
   for (std::size_t round = 0; round <= rounds; ++round) {
-    for (Stream& stream : streams) {
-      if (!commands && stream.name != streams[0].name) continue;
-      double returned = 0;
-      const double ended = time_us([&] {
-        returned = time_us(stream.work);
-        clFinish(queue);
-      });
-      if (round == 0) continue;
-      stream.returned.push_back(returned / kStream);
-      stream.ended.push_back(ended / kStream);
+    for (auto& [name, timed] : calls) {
+      if (round == 1) timed.us.clear();
+      timed.us.push_back(time_us(timed.call) / products);
+      clFinish(queue);
     }
   }
-  for (const Stream& stream : streams) {
-    json[stream.name + std::string("_us")] = stream.ended.empty() ? Json() : Json(builder::median(stream.returned));
-    json[stream.name + std::string("_end_us")] = stream.ended.empty() ? Json() : Json(builder::median(stream.ended));
-  }
+  for (const auto& [name, call] : calls) json[name] = builder::median(call.us);
   if (commands) extension<Call>(on, "clReleaseCommandBufferKHR")(commands);
 }
 
@@ -144,7 +136,7 @@ Json host_times(const BenchDevice& on, const Bundle& bundle, const Problem& prob
   }
   Json json = {{"size", name(Size{problem.m, problem.n, problem.k})}, {"variant", variant}};
   for (const auto& [name, call] : calls) json[name] = builder::median(call.us);
-  add_stream_times(json, on, gemm, calls[1].second.call, {of_a, of_b, of_c}, rounds);
+  add_stream_times(json, on, gemm, {of_a, of_b, of_c}, rounds);
   return json;
 }
 

@@ -1,7 +1,7 @@
 // The public handle: arguments that do not reach the plan, and exceptions that do not leave the library.
 #include <clbake/exceptions_to_status.hpp>
 
-#include "launch/recorded.hpp"
+#include "launch/prepared_gemm.hpp"
 
 #include <utility>
 

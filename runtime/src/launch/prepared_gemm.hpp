@@ -107,6 +107,17 @@ class PreparedGemm {
   EventChain chain_;
 };
 
+struct RecordedCommands {
+  struct Command {
+    Step step;
+    void* handle = nullptr;  // cl_mutable_command_khr
+    HeldArguments held;
+  };
+  PreparedGemm* gemm = nullptr;
+  _cl_command_buffer_khr* buffer = nullptr;
+  std::vector<Command> all;
+};
+
 // Fails with opencl.
 Result<DeviceLimits> limits_of(const cl::Device& device);
 

@@ -1,5 +1,5 @@
 // Products in command buffers (cl_khr_command_buffer), and their changes (cl_khr_command_buffer_mutable_dispatch).
-#include "launch/recorded.hpp"
+#include "launch/prepared_gemm.hpp"
 
 #include <clbake/joined.hpp>
 
@@ -48,41 +48,28 @@ struct Change {  // cl_mutable_dispatch_config_khr
 using UpdateCommands = cl_int(CL_API_CALL*)(_cl_command_buffer_khr*, cl_uint count, const cl_uint* kinds,
                                             const void** changes);
 
-constexpr cl_device_info kExtensions = 0x1060;              // CL_DEVICE_EXTENSIONS_WITH_VERSION, of OpenCL 3.0
-constexpr cl_device_info kMutableFields = 0x12B0;           // CL_DEVICE_MUTABLE_DISPATCH_CAPABILITIES_KHR
-constexpr cl_ulong kArguments = 8;                          // CL_MUTABLE_DISPATCH_ARGUMENTS_KHR
-constexpr cl_ulong kUpdatable[] = {0x12B1, kArguments, 0};  // CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR
-constexpr cl_uint kLeastVersion = 9 << 12 | 2;              // 0.9.2: clUpdateMutableCommandsKHR takes lists since
+// CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR: CL_MUTABLE_DISPATCH_ARGUMENTS_KHR.
+constexpr cl_ulong kUpdatable[] = {0x12B1, 8, 0};
 
-struct NameVersion {  // cl_name_version
-  cl_uint version;
-  char name[64];
-};
-
-// That recorded commands of the device can get other arguments.
+// That commands of the device change as written here: before 0.9.2, clUpdateMutableCommandsKHR took other arguments.
 Status check_mutable(const cl::Device& device) {
   constexpr const char* wanted = "cl_khr_command_buffer_mutable_dispatch";
+  constexpr cl_device_info extensions = 0x1060;  // CL_DEVICE_EXTENSIONS_WITH_VERSION, of OpenCL 3.0
+  struct NameVersion {                           // cl_name_version
+    cl_uint version;
+    char name[64];
+  };
   std::size_t bytes = 0;
   std::vector<NameVersion> all;
-  cl_int error = clGetDeviceInfo(device(), kExtensions, 0, nullptr, &bytes);
+  cl_int error = clGetDeviceInfo(device(), extensions, 0, nullptr, &bytes);
   all.resize(error == CL_SUCCESS ? bytes / sizeof(NameVersion) : 0);
-  if (!all.empty()) error = clGetDeviceInfo(device(), kExtensions, bytes, all.data(), nullptr);
+  if (!all.empty()) error = clGetDeviceInfo(device(), extensions, bytes, all.data(), nullptr);
   const auto found = std::find_if(
       all.begin(), all.end(), [&](const NameVersion& x) { return std::strncmp(x.name, wanted, sizeof x.name) == 0; });
   if (error != CL_SUCCESS || found == all.end()) return {Code::opencl, joined({"the device lacks ", wanted})};
-  const cl_uint version = found->version;
-  if (version < kLeastVersion) {
-    return {Code::opencl, joined({"the device has ", wanted, " ", version >> 22, ".", version >> 12 & 1023, ".",
-                                  version & 4095, ", 0.9.2 or later is needed"})};
-  }
-  cl_ulong fields = 0;
-  error = cl::info(device, kMutableFields, fields);
-  if (error != CL_SUCCESS) return opencl_status("clGetDeviceInfo(CL_DEVICE_MUTABLE_DISPATCH_CAPABILITIES_KHR)", error);
-  if ((fields & kArguments) == 0) return {Code::opencl, "the device changes no arguments of recorded commands"};
-  return {};
+  if (found->version >= (9U << 12 | 2)) return {};
+  return {Code::opencl, joined({"the device has ", wanted, " before 0.9.2"})};
 }
-
-bool same_launch(const Step& x, const Step& y) { return x.kernel == y.kernel && x.groups == y.groups; }
 
 }  // namespace
 
@@ -143,8 +130,10 @@ Status PreparedGemm::update(RecordedCommands& recorded, const ScalarList& scalar
   steps.erase(std::remove_if(steps.begin(), steps.end(), [&](const Step& x) { return !selects(x, scalars, call); }),
               steps.end());
   std::vector<RecordedCommands::Command>& all = recorded.all;
-  if (!std::equal(all.begin(), all.end(), steps.begin(), steps.end(),
-                  [](const auto& x, const Step& y) { return same_launch(x.step, y); })) {
+  const auto same = [](const RecordedCommands::Command& x, const Step& y) {
+    return x.step.kernel == y.kernel && x.step.groups == y.groups;
+  };
+  if (!std::equal(all.begin(), all.end(), steps.begin(), steps.end(), same)) {
     return {Argument::scalars, "these scalars need other launches than those that were recorded"};
   }
   std::vector<ChangedArguments> arguments(all.size());
