@@ -355,16 +355,14 @@ class Gemm(_Handle):
                         b, c, (bias, d, row_scales, column_scales), wait_for)
 
     def record(self, commands: int, a: Matrix, b: Matrix, c: Matrix, *, alpha: float = 1.0, beta: float = 0.0,
-               bias: Matrix = None, d: Matrix = None, row_scales: Matrix = None, column_scales: Matrix = None,
-               wait_for: Sequence[int] = (), updatable: bool = False) -> RecordedGemm:
-        """Records the product into a command buffer of cl_khr_command_buffer, given by its address, as pyopencl has none.
-        It runs after the sync points wait_for. updatable: its scalars and operands can change. The command buffer must
-        not run after the end of this object and the operands. Events of arrays are not waited for."""
-        matrices, others = _operands(self._precision, a, b, c, (bias, d, row_scales, column_scales), [])
+               wait_for: Sequence[int] = (), updatable: bool = False, **more: Matrix) -> RecordedGemm:
+        """Records the product into a command buffer of cl_khr_command_buffer, given by its address, as pyopencl has
+        none. It runs after the sync points wait_for, and must not after the end of this object and the operands.
+        more: bias, d and scales as in enqueue. updatable: the product can change. Arrays' events are not waited for."""
+        matrices, others = _operands(self._precision, a, b, c, [], **more)
         point, recorded = ctypes.c_uint32(), ctypes.c_void_p()
-        matrices[4:4] = [beta]
-        _call("clbake_gemm_record", self._pointer, commands, alpha, *matrices, others, len(wait_for),
-              (ctypes.c_uint32 * len(wait_for))(*wait_for), ctypes.byref(point),
+        _call("clbake_gemm_record", self._pointer, commands, alpha, *matrices[:4], beta, *matrices[4:], others,
+              len(wait_for), (ctypes.c_uint32 * len(wait_for))(*wait_for), ctypes.byref(point),
               ctypes.byref(recorded) if updatable else None)
         return RecordedGemm(recorded, self, point.value)
 
@@ -381,12 +379,11 @@ class RecordedGemm(_Handle):
         super().__init__("recorded", handle, gemm)
         self._precision, self.point = gemm._precision, point
 
-    def update(self, a: Matrix, b: Matrix, c: Matrix, *, alpha: float = 1.0, beta: float = 0.0, bias: Matrix = None,
-               d: Matrix = None, row_scales: Matrix = None, column_scales: Matrix = None) -> None:
+    def update(self, a: Matrix, b: Matrix, c: Matrix, *, alpha: float = 1.0, beta: float = 0.0,
+               **more: Matrix) -> None:
         """Gives the product other scalars and operands; not while the command buffer runs."""
-        matrices, others = _operands(self._precision, a, b, c, (bias, d, row_scales, column_scales), [])
-        matrices[4:4] = [beta]
-        _call("clbake_recorded_update", self._pointer, alpha, *matrices, others)
+        matrices, others = _operands(self._precision, a, b, c, [], **more)
+        _call("clbake_recorded_update", self._pointer, alpha, *matrices[:4], beta, *matrices[4:], others)
 
 
 class Library(_Handle):
@@ -550,11 +547,12 @@ def _place(matrix: Any, argument: Argument, element: int, events: list[cl.Event]
     return _memory(matrix.base_data, matrix.offset // matrix.dtype.itemsize)
 
 
-def _operands(precision: int, a: Matrix, b: Matrix, c: Any, more: tuple[Matrix, Matrix, Matrix, Matrix],
-              events: list[cl.Event]) -> tuple[list[int | None], Any]:
+def _operands(precision: int, a: Matrix, b: Matrix, c: Any, events: list[cl.Event], bias: Matrix = None,
+              d: Matrix = None, row_scales: Matrix = None, column_scales: Matrix = None) -> tuple[list[Any], Any]:
     """Memory and offsets of A, B and C, and the epilogue's for C. Adds the events of arrays."""
     names = (Argument.A, Argument.B, Argument.C, Argument.BIAS_VECTOR, Argument.D, Argument.ROW_SCALES,
              Argument.COLUMN_SCALES)
+    more = bias, d, row_scales, column_scales
     numbers = [number for matrix, argument, of in zip((a, b, c, *more), names, element_types(precision))
                for number in _place(matrix, argument, of, events)]
     others = None if all(each is None for each in more) else ctypes.byref(h.EpilogueBuffersStruct(*numbers[6:]))
@@ -566,7 +564,7 @@ def _enqueue(name: str, first: tuple[Any, ...], precision: int, alpha: Scalar, b
     from pyopencl import Event
 
     events = list(wait_for or ())
-    matrices, others = _operands(precision, a, b, c, more, events)
+    matrices, others = _operands(precision, a, b, c, events, *more)
     waits = (ctypes.c_void_p * len(events))(*[event.int_ptr for event in events]) if events else None
     scalars = scalars_to_c(alpha, beta)
     event = _made(name, *first, scalars, len(scalars), *matrices, others, len(events), waits)

@@ -135,7 +135,7 @@ BOOST_AUTO_TEST_CASE(WhatCannotBeChangedIsNamed) {
   RecordedGemm recorded;
   const Status status =
       gemm.record(commands.buffer, 1, {a.memory}, {b.memory}, 0, {c.memory}, {}, {}, nullptr, &recorded);
-  const std::string message = status.message();
+  const std::string& message = status.message();
   const bool lacks = extension<void*>("clUpdateMutableCommandsKHR") == nullptr;
   BOOST_TEST(!status.ok());  // the extension, or the command buffer's flag
   BOOST_TEST((has(message, "cl_khr_command_buffer_mutable_dispatch") == lacks), message);

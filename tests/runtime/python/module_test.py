@@ -224,7 +224,8 @@ class Pointers(ModuleTest):
         if not device.svm_capabilities:
             self.skipTest("the driver has no shared virtual memory")
         a, b = sample(32, 24), sample(24, 16)
-        shared = [cl.svm_empty(context, cl.svm_mem_flags.READ_WRITE, shape, np.float32) for shape in ((32, 24), (24, 16), (34, 16))]
+        shared = [cl.svm_empty(context, cl.svm_mem_flags.READ_WRITE, shape, np.float32)
+                  for shape in ((32, 24), (24, 16), (34, 16))]
         for memory, numbers in zip(shared, (a, b, np.full((34, 16), np.nan))):
             with cl.SVM(memory).map_rw(queue) as mapped:
                 mapped[:] = numbers
