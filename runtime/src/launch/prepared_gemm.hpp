@@ -67,7 +67,7 @@ class PreparedGemm {
                 const EpilogueBuffers& more, const std::vector<cl_uint>& wait, cl_uint* point,
                 std::shared_ptr<RecordedCommands>* recorded);
   // As RecordedGemm::update.
-  Status update(RecordedCommands& recorded, const ScalarList& scalars, Matrix a, Matrix b, Matrix c,
+  Status update(const RecordedCommands& recorded, const ScalarList& scalars, Matrix a, Matrix b, Matrix c,
                 const EpilogueBuffers& more);
   // A step with the arguments that its kernel has.
   cl_int launch(cl_command_queue queue, const Step& step, const Events& events);
@@ -111,7 +111,6 @@ struct RecordedCommands {
   struct Command {
     Step step;
     void* handle = nullptr;  // cl_mutable_command_khr
-    HeldArguments held;
   };
   PreparedGemm* gemm = nullptr;
   _cl_command_buffer_khr* buffer = nullptr;

@@ -92,10 +92,11 @@ Status PreparedGemm::record(_cl_command_buffer_khr* commands, const ScalarList& 
     if (!selects(step, scalars, call)) continue;
     RecordedCommands::Command& command = made->all.emplace_back();
     command.step = step;
+    HeldArguments held;
     // A kernel of its own: those of PoCL's commands (3.1) lose their arguments when the kernel gets others.
     cl::Kernel kernel;
     if (Status created = create_kernel(step.kernel, kernel); !created) return created;
-    cl_int error = set_arguments(kernel(), command.held, plan_, step, call, memory_of(call));
+    cl_int error = set_arguments(kernel(), held, plan_, step, call, memory_of(call));
     if (error != CL_SUCCESS) return opencl_status("clSetKernelArg", error);
     const std::array<std::size_t, 3>& local = plan_.kernels[step.kernel].local;
     const std::size_t global[3] = {step.groups[0] * local[0], step.groups[1] * local[1], step.groups[2] * local[2]};
@@ -122,25 +123,26 @@ Status PreparedGemm::check_recorded(const ScalarList& scalars, Call& call) {
   return status ? checks_.check(parts_->context, parts_->device, call) : status;
 }
 
-Status PreparedGemm::update(RecordedCommands& recorded, const ScalarList& scalars, Matrix a, Matrix b, Matrix c,
+Status PreparedGemm::update(const RecordedCommands& recorded, const ScalarList& scalars, Matrix a, Matrix b, Matrix c,
                             const EpilogueBuffers& more) {
   Call call = call_of(a, b, c, more);
   if (Status fits = check_recorded(scalars, call); !fits) return fits;
   std::vector<Step> steps = steps_of(scalars, call);
   steps.erase(std::remove_if(steps.begin(), steps.end(), [&](const Step& x) { return !selects(x, scalars, call); }),
               steps.end());
-  std::vector<RecordedCommands::Command>& all = recorded.all;
+  const std::vector<RecordedCommands::Command>& all = recorded.all;
   const auto same = [](const RecordedCommands::Command& x, const Step& y) {
     return x.step.kernel == y.kernel && x.step.groups == y.groups;
   };
   if (!std::equal(all.begin(), all.end(), steps.begin(), steps.end(), same)) {
     return {Argument::scalars, "these scalars need other launches than those that were recorded"};
   }
+  std::vector<HeldArguments> held(all.size());
   std::vector<ChangedArguments> arguments(all.size());
   std::vector<Change> changes(all.size());
   std::vector<const void*> list;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    set_arguments(nullptr, all[i].held, plan_, steps[i], call, memory_of(call), &arguments[i]);
+    set_arguments(nullptr, held[i], plan_, steps[i], call, memory_of(call), &arguments[i]);
     changes[i].command = all[i].handle;
     changes[i].values_count = static_cast<cl_uint>(arguments[i].values.size());
     changes[i].values = arguments[i].values.data();
@@ -152,10 +154,8 @@ Status PreparedGemm::update(RecordedCommands& recorded, const ScalarList& scalar
       reinterpret_cast<UpdateCommands>(extension_function(parts_->device, "clUpdateMutableCommandsKHR"));
   if (!update_commands) return {Code::opencl, "the platform lacks clUpdateMutableCommandsKHR"};
   const std::vector<cl_uint> kinds(all.size(), 0);  // CL_STRUCTURE_TYPE_MUTABLE_DISPATCH_CONFIG_KHR
-  const cl_int error = update_commands(recorded.buffer, static_cast<cl_uint>(list.size()), kinds.data(), list.data());
-  if (error == CL_SUCCESS) return {};
-  for (RecordedCommands::Command& command : all) command.held.set = 0;  // what they have now is not known
-  return opencl_status("clUpdateMutableCommandsKHR", error);
+  return opencl_status("clUpdateMutableCommandsKHR",
+                       update_commands(recorded.buffer, static_cast<cl_uint>(list.size()), kinds.data(), list.data()));
 }
 
 }  // namespace clbake
