@@ -94,10 +94,6 @@ Status check_svm(const BufferArgument& as, const Matrix& matrix, const cl::Conte
   const cl::Memory buffer(clCreateBuffer(context(), CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR,
                                          (matrix.offset + extent) * each, matrix.buffer, &error));
   error = error_of(buffer, error);
-  cl_bool shared = CL_FALSE;
-  if (error == CL_SUCCESS) {
-    error = clGetMemObjectInfo(buffer(), uses_svm_pointer, sizeof shared, &shared, nullptr);
-  }
   if (error == CL_INVALID_BUFFER_SIZE) {
     return {as.size,
             joined({as.name, " needs ", extent, " elements from offset ", matrix.offset,
@@ -105,6 +101,8 @@ Status check_svm(const BufferArgument& as, const Matrix& matrix, const cl::Conte
             error};
   }
   if (error != CL_SUCCESS) return opencl_status("clCreateBuffer", error);
+  cl_bool shared = CL_FALSE;  // and so it stays where the driver has no such memory
+  clGetMemObjectInfo(buffer(), uses_svm_pointer, sizeof shared, &shared, nullptr);
   return shared ? Status() : refused(as, "the pointer is none that clSVMAlloc returned");
 }
 
