@@ -233,7 +233,9 @@ cl_int set_arguments(cl_kernel kernel, HeldArguments& held, const LaunchPlan& pl
       case Value::complex_beta: set.reals(parts(call.complex_beta), doubles); break;
       default: {
         const auto number = static_cast<std::size_t>(argument.value);
-        set.memory(memory.at[number], memory.set[number]);
+        const std::uint32_t bit = bit_of(argument.value);
+        const SetPointer by = memory.svm & bit ? memory.set_svm : memory.usm & bit ? memory.set_usm : nullptr;
+        set.memory(memory.at[number], by);
       }
     }
   }

@@ -8,11 +8,13 @@
 
 namespace clbake {
 
+constexpr std::uint32_t bit_of(Value value) { return 1U << static_cast<std::uint32_t>(value); }
+
 // A call of a handle: its matrices, and what its scalars ask of the kernels. In elements of the plan's stated problem.
 struct Call {
   Matrix a, b, c;
   EpilogueBuffers more;
-  // A bit for each Value that is a pointer. Offsets have no flags here.
+  // bit_of each Value that is a pointer. Offsets have no flags here.
   std::uint32_t svm = 0;
   std::uint32_t usm = 0;
   bool reads_operands = false;  // neither alpha nor k is 0
@@ -31,10 +33,13 @@ void set_scalars(const LaunchPlan& plan, const Scalars& scalars, Call& call);
 // Sets a kernel's argument by a pointer.
 using SetPointer = cl_int(CL_API_CALL*)(cl_kernel, cl_uint index, const void* pointer);
 
-// The memory of a call, by Value: buffers and images, or pointers with what sets them.
+// The memory of a call, by Value: buffers and images, or pointers where there is a bit, as in Call.
 struct MemoryArguments {
   std::array<cl_mem, kMemoryObjects> at{};
-  std::array<SetPointer, kMemoryObjects> set{};
+  std::uint32_t svm = 0;
+  std::uint32_t usm = 0;
+  SetPointer set_svm = nullptr;
+  SetPointer set_usm = nullptr;
 };
 
 // The arguments that a kernel has.

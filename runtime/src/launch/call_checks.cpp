@@ -191,9 +191,15 @@ Status check_buffer(const BufferArgument& as, const Matrix& matrix, const cl::Co
   return check_room(as, matrix, extent, bytes / bytes_per_element);
 }
 
-// Pointers are places in one space, from address 0 on: those that share elements are found whatever they begin at.
-Status OperandChecks::check(const cl::Context& context, const cl::Device& device, Call call) {
+Status OperandChecks::check(const cl::Context& context, const cl::Device& device, const Call& call) {
   if (problem_->m == 0 || problem_->n == 0 || problem_->batch == 0) return {};
+  if ((call.svm | call.usm) == 0) return check_placed(context, device, const_cast<Call&>(call));  // changes pointers
+  Call placed = call;
+  return check_placed(context, device, placed);
+}
+
+// Pointers become places in one space, from address 0 on: those that share elements are found whatever they begin at.
+Status OperandChecks::check_placed(const cl::Context& context, const cl::Device& device, Call& call) {
   const Status status = check_sizes(context, device, call);
   return status ? check_apart(call) : status;
 }
@@ -220,9 +226,8 @@ Status OperandChecks::check_sizes(const cl::Context& context, const cl::Device& 
   Status status;
   const auto check = [&](const BufferArgument& as, Value value, Matrix& matrix, std::size_t extent, std::size_t each) {
     if (!status) return;
-    const std::uint32_t bit = 1U << static_cast<std::uint32_t>(value);
-    status = (call.svm | call.usm) & bit
-                 ? check_pointer(as, (call.svm & bit) != 0, matrix, context, device, extent, each)
+    status = (call.svm | call.usm) & bit_of(value)
+                 ? check_pointer(as, (call.svm & bit_of(value)) != 0, matrix, context, device, extent, each)
                  : check_buffer(as, matrix, context, extent, each);
   };
   if (call.reads_operands) {

@@ -67,7 +67,7 @@ class OperandChecks {
       : problem_(&problem), extents_(extents(problem)), exchanged_(layout == Layout::column_major) {}
 
   // That all memory that is read or written is there and large enough, and that none shares elements with C.
-  Status check(const cl::Context& context, const cl::Device& device, Call call);
+  Status check(const cl::Context& context, const cl::Device& device, const Call& call);
   // Found by the first check of such a pointer.
   const UsmFunctions& usm() const { return usm_; }
 
@@ -77,6 +77,7 @@ class OperandChecks {
     std::size_t operand = SIZE_MAX;
     std::size_t c = SIZE_MAX;
   };
+  Status check_placed(const cl::Context& context, const cl::Device& device, Call& call);
   Status check_sizes(const cl::Context& context, const cl::Device& device, Call& call);
   Status check_pointer(const BufferArgument& as, bool is_svm, Matrix& matrix, const cl::Context& context,
                        const cl::Device& device, std::size_t extent, std::size_t each);

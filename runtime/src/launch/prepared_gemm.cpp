@@ -201,12 +201,14 @@ Call PreparedGemm::call_of(Matrix a, Matrix b, Matrix c, const EpilogueBuffers& 
     std::swap(call.a, call.b);
     std::swap(call.more.row_scales, call.more.column_scales);
   }
+  const std::size_t offsets = a.offset | b.offset | c.offset | more.bias.offset | more.d.offset |
+                              more.row_scales.offset | more.column_scales.offset;
+  if ((offsets & (Matrix::svm_flag | Matrix::usm_flag)) == 0) return call;
   const auto take_flags = [&](Value value, Matrix& matrix) {
-    const std::uint32_t bit = 1U << static_cast<std::uint32_t>(value);
     if (matrix.offset & Matrix::svm_flag) {
-      call.svm |= bit;
+      call.svm |= bit_of(value);
     } else if (matrix.offset & Matrix::usm_flag) {
-      call.usm |= bit;
+      call.usm |= bit_of(value);
     }
     matrix.offset &= Matrix::usm_flag - 1;
   };
@@ -256,23 +258,25 @@ bool PreparedGemm::selects(const Step& step, const ScalarList& scalars, Call& ca
 MemoryArguments PreparedGemm::memory_of(const Call& call) const {
   MemoryArguments memory;
   const auto at = [&](Value value) -> cl_mem& { return memory.at[static_cast<std::size_t>(value)]; };
-  const auto put = [&](Value value, Value of, const Matrix& matrix) {
-    const auto number = static_cast<std::uint32_t>(of);
-    at(value) = matrix.buffer;
-    if (call.svm >> number & 1U) memory.set[static_cast<std::size_t>(value)] = svm_setter();
-    if (call.usm >> number & 1U) memory.set[static_cast<std::size_t>(value)] = checks_.usm().set;
-  };
   for (std::size_t i = 0; i < workspace_.size(); ++i) memory.at[i] = workspace_[i]();
-  put(Value::a, call.reads_operands ? Value::a : Value::c, call.reads_operands ? call.a : call.c);
-  put(Value::b, call.reads_operands ? Value::b : Value::c, call.reads_operands ? call.b : call.c);
-  put(Value::c, Value::c, call.c);
-  const Problem& p = plan_.stated;
-  if (p.epilogue.bias != Bias::none) put(Value::bias, Value::bias, call.more.bias);
-  if (call.reads_d) put(Value::d, Value::d, call.more.d);
-  if (p.quantization.row_scales) put(Value::row_scales, Value::row_scales, call.more.row_scales);
-  if (p.quantization.column_scales) put(Value::column_scales, Value::column_scales, call.more.column_scales);
+  at(Value::a) = call.reads_operands ? call.a.buffer : call.c.buffer;
+  at(Value::b) = call.reads_operands ? call.b.buffer : call.c.buffer;
+  at(Value::c) = call.c.buffer;
+  if (plan_.stated.epilogue.bias != Bias::none) at(Value::bias) = call.more.bias.buffer;
+  if (call.reads_d) at(Value::d) = call.more.d.buffer;
+  if (plan_.stated.quantization.row_scales) at(Value::row_scales) = call.more.row_scales.buffer;
+  if (plan_.stated.quantization.column_scales) at(Value::column_scales) = call.more.column_scales.buffer;
   at(Value::offsets) = offsets_();
   at(Value::complex_offsets) = complex_offsets_();
+  if ((call.svm | call.usm) == 0) return memory;
+  const auto kinds = [&](std::uint32_t bits) {
+    constexpr std::uint32_t operands = bit_of(Value::a) | bit_of(Value::b);
+    return call.reads_operands ? bits : (bits & bit_of(Value::c)) != 0 ? bits | operands : bits & ~operands;
+  };
+  memory.svm = kinds(call.svm);
+  memory.usm = kinds(call.usm);
+  memory.set_svm = svm_setter();
+  memory.set_usm = checks_.usm().set;
   return memory;
 }
 
