@@ -4,6 +4,8 @@
 
 #include <clbake/builder/gemm_run.hpp>
 
+#include <array>
+
 namespace clbake::tool {
 namespace {
 
@@ -41,6 +43,57 @@ cache::Launch launch_of(const Bundle& bundle, const std::string& variant) {
     if (found.name == variant && found.launches.size() == 1) return found.launches[0];
   }
   throw Failure(variant + " launches more than one kernel; choose another of --sizes");
+}
+
+// A function of an extension; null where the platform has none.
+template <typename Function>
+Function extension(const BenchDevice& on, const char* name) {
+  cl_platform_id platform = nullptr;
+  clGetDeviceInfo(on.device.id, CL_DEVICE_PLATFORM, sizeof platform, static_cast<void*>(&platform), nullptr);
+  return reinterpret_cast<Function>(clGetExtensionFunctionAddressForPlatform(platform, name));
+}
+
+// Adds the times of a product in a stream of 100, enqueued and in a command buffer, if the platform has any.
+void add_stream_times(Json& json, const BenchDevice& on, Gemm& gemm, const std::array<Matrix, 3>& matrices,
+                      std::size_t rounds) {
+  using Commands = _cl_command_buffer_khr*;
+  using Call = cl_int(CL_API_CALL*)(Commands);
+  constexpr std::size_t products = 100;
+  const cl_command_queue queue = on.session.queue();
+  const auto create = extension<Commands(CL_API_CALL*)(cl_uint, const cl_command_queue*, const void*, cl_int*)>(
+      on, "clCreateCommandBufferKHR");
+  const auto run =
+      extension<cl_int(CL_API_CALL*)(cl_uint, cl_command_queue*, Commands, cl_uint, const cl_event*, cl_event*)>(
+          on, "clEnqueueCommandBufferKHR");
+  const Commands commands = create ? create(1, &queue, nullptr, nullptr) : nullptr;
+  const auto& [a, b, c] = matrices;
+  for (std::size_t i = 0; commands && i < products; ++i) need(gemm.record(commands, 1, a, b, 0, c));
+  if (commands) extension<Call>(on, "clFinalizeCommandBufferKHR")(commands);
+  const auto enqueue = [&, a = a, b = b, c = c] {
+    for (std::size_t i = 0; i < products; ++i) need(gemm.enqueue(queue, 1, a, b, 0, c));
+  };
+  const auto run_commands = [&] {
+    cl_int error = CL_INVALID_OPERATION;  // PoCL 3.1 may say so for a moment after clFinish: the commands still run
+    for (int tries = 0; error == CL_INVALID_OPERATION && tries < 10000; ++tries) {
+      error = run(0, nullptr, commands, 0, nullptr, nullptr);
+    }
+    if (error != CL_SUCCESS) throw Failure("clEnqueueCommandBufferKHR: OpenCL error " + std::to_string(error));
+  };
+  const auto until_ended = [&](const auto& work) { return [&] { work(), clFinish(queue); }; };
+  std::vector<std::pair<const char*, TimedCall>> calls = {{"stream_us", {enqueue}},
+                                                          {"stream_end_us", {until_ended(enqueue)}}};
+  if (commands) {
+    calls.insert(calls.end(), {{"commands_us", {run_commands}}, {"commands_end_us", {until_ended(run_commands)}}});
+  }
+  for (std::size_t round = 0; round <= rounds; ++round) {
+    for (auto& [name, timed] : calls) {
+      if (round == 1) timed.us.clear();
+      timed.us.push_back(time_us(timed.call) / products);
+      clFinish(queue);
+    }
+  }
+  for (const auto& [name, call] : calls) json[name] = builder::median(call.us);
+  if (commands) extension<Call>(on, "clReleaseCommandBufferKHR")(commands);
 }
 
 }  // namespace
@@ -83,6 +136,7 @@ Json host_times(const BenchDevice& on, const Bundle& bundle, const Problem& prob
   }
   Json json = {{"size", name(Size{problem.m, problem.n, problem.k})}, {"variant", variant}};
   for (const auto& [name, call] : calls) json[name] = builder::median(call.us);
+  add_stream_times(json, on, gemm, {of_a, of_b, of_c}, rounds);
   return json;
 }
 

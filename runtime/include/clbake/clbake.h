@@ -147,6 +147,7 @@ typedef struct clbake_error {
 typedef struct clbake_bundle clbake_bundle;
 typedef struct clbake_library clbake_library;
 typedef struct clbake_gemm clbake_gemm;
+typedef struct clbake_recorded clbake_recorded;
 typedef struct clbake_program clbake_program;
 typedef struct clbake_overlay clbake_overlay;
 typedef struct clbake_trust clbake_trust;
@@ -266,6 +267,12 @@ typedef struct clbake_problem {
   size_t weight_group; /* steps of k that share a scale: 32, 64 or 128 */
   int weight_zeros;    /* 0: no zero points */
 } clbake_problem;
+
+/* A matrix at a pointer is given in the place of its buffer, (cl_mem)pointer, with one of these in its offset: a
+ * pointer that clSVMAlloc returned, or one into an allocation of cl_intel_unified_shared_memory; clbake.hpp says more
+ * (svm, usm). */
+#define CLBAKE_SVM ((size_t)1 << (8 * sizeof(size_t) - 1))
+#define CLBAKE_USM ((size_t)1 << (8 * sizeof(size_t) - 2))
 
 /* Buffers of a problem with a bias, D or scales, else NULL. The caller owns them. Offsets are in elements. */
 typedef struct clbake_epilogue_buffers {
@@ -475,19 +482,25 @@ CLBAKE_API clbake_code clbake_gemm_enqueue_scaled(clbake_gemm* gemm, cl_command_
                                                   const clbake_epilogue_buffers* more, cl_uint wait_count,
                                                   const cl_event* wait_list, cl_event* event, clbake_error* error);
 
-/* Makes a buffer over `bytes` bytes of the shared virtual memory that clSVMAlloc returned, for a matrix. The caller
- * releases it before the memory. Fails with CLBAKE_INVALID_ARGUMENT for another pointer, or with CLBAKE_OPENCL. */
-CLBAKE_API clbake_code clbake_svm_buffer(cl_context context, void* memory, size_t bytes, cl_mem* buffer,
-                                         clbake_error* error);
-
 /* Records the product into a command buffer of cl_khr_command_buffer that the caller creates, finalizes and enqueues.
- * It runs after the sync points of `wait`; `point` (may be NULL) is where it is done. The handle and the buffers must
- * outlive the command buffer; with a workspace, the handle's other calls must not run at the same time. Fails as
- * clbake_gemm_enqueue, and with CLBAKE_OPENCL where the platform lacks the extension. */
+ * It runs after the sync points of `wait`; `point` (may be NULL) is where it is done. The handle and the operands'
+ * memory must outlive the command buffer; with a workspace, the handle's other calls must not run at the same time.
+ * recorded: NULL, or where to put a new object that can change the product there, if the device has
+ * cl_khr_command_buffer_mutable_dispatch 0.9.2 or later and the command buffer is a mutable one. Fails as
+ * clbake_gemm_enqueue, and with CLBAKE_OPENCL where the platform lacks an extension. */
 CLBAKE_API clbake_code clbake_gemm_record(clbake_gemm* gemm, struct _cl_command_buffer_khr* commands, double alpha,
                                           cl_mem a, size_t a_offset, cl_mem b, size_t b_offset, double beta, cl_mem c,
                                           size_t c_offset, const clbake_epilogue_buffers* more, cl_uint wait_count,
-                                          const cl_uint* wait, cl_uint* point, clbake_error* error);
+                                          const cl_uint* wait, cl_uint* point, clbake_recorded** recorded,
+                                          clbake_error* error);
+
+/* Gives a recorded product other scalars and operands: all, or after a failure none of them. The command buffer is
+ * finalized and does not run. Fails as clbake_gemm_enqueue, and with CLBAKE_ARGUMENT_SCALARS where the product would
+ * need other launches. Not after the end of the handle or the command buffer. */
+CLBAKE_API clbake_code clbake_recorded_update(clbake_recorded* recorded, double alpha, cl_mem a, size_t a_offset,
+                                              cl_mem b, size_t b_offset, double beta, cl_mem c, size_t c_offset,
+                                              const clbake_epilogue_buffers* more, clbake_error* error);
+CLBAKE_API void clbake_recorded_release(clbake_recorded* recorded);
 
 /* ---- The application's own programs: any number of threads at once. They may outlive their library. ---- */
 

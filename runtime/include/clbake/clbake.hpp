@@ -137,16 +137,25 @@ struct Scalars {
 };
 
 // A matrix in a buffer: its first element lies `offset` elements after the buffer's start. The caller owns the buffer.
+// svm() and usm() make one at a pointer, which stands in the place of the buffer, with a flag in the offset.
 struct Matrix {
   cl_mem buffer = nullptr;
   std::size_t offset = 0;
+  static constexpr std::size_t svm_flag = SIZE_MAX / 2 + 1;
+  static constexpr std::size_t usm_flag = SIZE_MAX / 4 + 1;
 };
 
-// A buffer for a Matrix over shared virtual memory, coarse- or fine-grained: `bytes` bytes from `memory` on, what
-// clSVMAlloc returned. The caller releases it before the memory; coarse-grained memory must not be mapped while a
-// kernel runs. Any number of threads. Fails with invalid_argument for another pointer, and with opencl where the driver
-// has no such memory, or for more bytes than the allocation has, as far as the driver can tell.
-CLBAKE_API Result<cl_mem> svm_buffer(cl_context context, void* memory, std::size_t bytes);
+// A matrix in shared virtual memory, coarse-grained (not mapped while kernels run) or fine-grained: `pointer` is what
+// clSVMAlloc returned, or, as far as the driver knows those, one into its allocation; a multiple of an element's size
+// (packed weights: of 16). The memory must live until the kernels have ended.
+inline Matrix svm(const void* pointer, std::size_t offset = 0) {
+  return {static_cast<cl_mem>(const_cast<void*>(pointer)), offset | Matrix::svm_flag};
+}
+
+// The same at a pointer into an allocation of cl_intel_unified_shared_memory: of the host, of the device, or shared.
+inline Matrix usm(const void* pointer, std::size_t offset = 0) {
+  return {static_cast<cl_mem>(const_cast<void*>(pointer)), offset | Matrix::usm_flag};
+}
 
 // The buffers of an epilogue, as far as the problem's has a bias and a D (and beta is not 0), and of scales.
 struct EpilogueBuffers {
@@ -231,6 +240,22 @@ struct PrepareOptions {
 };
 
 class PreparedGemm;
+struct RecordedCommands;
+
+// A product in a command buffer, which Gemm::record filled in, to change it there. Copies mean the same commands. One
+// thread at a time may use them, and the Gemm; not after the end of the Gemm or the command buffer.
+class RecordedGemm {
+ public:
+  // Gives the recorded commands these scalars and operands, all or, after a failure, none of them. The command buffer
+  // is finalized and does not run. Fails as Gemm::enqueue; with Argument::scalars for scalars with which the product
+  // needs other launches than it had, as alpha = 0 where operands are copied first; and with opencl.
+  CLBAKE_API Status update(std::complex<double> alpha, Matrix a, Matrix b, std::complex<double> beta, Matrix c,
+                           const EpilogueBuffers& more = {});
+
+ private:
+  friend class Gemm;
+  std::shared_ptr<RecordedCommands> commands_;
+};
 
 // A problem ready to run: the kernels of a loaded program, and a workspace if the variant needs one. Move-only; may
 // outlive its Library. One thread at a time may use a Gemm; clone it for each thread. Its calls wait for each other
@@ -284,13 +309,16 @@ class Gemm {
 
   // Records the product into a command buffer (cl_khr_command_buffer) of one queue of the library's context and device,
   // which the caller creates, finalizes and enqueues. It runs after the sync points of `wait`; `point` (may be null) is
-  // where it is done. Scalars, operands and the rest are those of this call, however often the commands run. The Gemm
-  // and the buffers must outlive the command buffer. Where workspace_bytes() is not 0, the Gemm's other calls, recorded
-  // or not, must not run at the same time. Fails as enqueue, with opencl where the platform lacks the extension, and
-  // with invalid_argument for a product without a launch (m, n or batch 0); what was recorded before a failure stays.
+  // where it is done. Scalars, operands and the rest are those of this call, however often the commands run, unless
+  // `recorded` is given: it can change them, where the device has cl_khr_command_buffer_mutable_dispatch 0.9.2 or later
+  // and the command buffer was created with CL_COMMAND_BUFFER_MUTABLE_KHR. The Gemm and the operands' memory must
+  // outlive the command buffer. Where workspace_bytes() is not 0, the Gemm's other calls, recorded or not, must not run
+  // at the same time. Fails as enqueue, with opencl where the platform lacks an extension, and with invalid_argument
+  // for a product without a launch (m, n or batch 0); what was recorded before a failure stays.
   CLBAKE_API Status record(_cl_command_buffer_khr* commands, std::complex<double> alpha, Matrix a, Matrix b,
                            std::complex<double> beta, Matrix c, const EpilogueBuffers& more = {},
-                           const std::vector<cl_uint>& wait = {}, cl_uint* point = nullptr);
+                           const std::vector<cl_uint>& wait = {}, cl_uint* point = nullptr,
+                           RecordedGemm* recorded = nullptr);
 
   CLBAKE_API const Explanation& explanation() const;
 

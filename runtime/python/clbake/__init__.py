@@ -35,10 +35,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Activation", "Argument", "Bias", "Bundle", "Code", "Counters", "Element", "Error", "Explanation", "Gemm",
            "Layout", "Library", "LogLevel", "Matrix", "NeededSlices", "OnMiss", "Origin", "Overlay", "Precision",
-           "Problem", "ProgramText", "Slice", "SliceIndex", "load", "mixed", "preload", "user_cache_directory"]
+           "Problem", "ProgramText", "RecordedGemm", "Slice", "SliceIndex", "load", "mixed", "preload",
+           "user_cache_directory"]
 
-# A buffer; a buffer and the elements before its matrix; an array; or None where the call reads nothing.
-Matrix = Union["cl.Buffer", "tuple[cl.Buffer, int]", "cl.array.Array", None]
+# A buffer, shared virtual memory, or as a number a pointer into Intel's unified shared memory, which both must live
+# until the kernels have ended.
+Memory = Union["cl.Buffer", "cl.SVMPointer", int]
+# Memory; memory and the elements before its matrix; an array; or None where the call reads nothing.
+Matrix = Union[Memory, "tuple[Memory, int]", "cl.array.Array", None]
+_SVM, _USM = (1 << 8 * ctypes.sizeof(ctypes.c_size_t) - bit for bit in (1, 2))  # CLBAKE_SVM and CLBAKE_USM
 
 
 class ProgramText(NamedTuple):
@@ -349,10 +354,36 @@ class Gemm(_Handle):
         return _enqueue("clbake_gemm_enqueue_scaled", (self._pointer, queue.int_ptr), self._precision, alpha, beta, a,
                         b, c, (bias, d, row_scales, column_scales), wait_for)
 
+    def record(self, commands: int, a: Matrix, b: Matrix, c: Matrix, *, alpha: float = 1.0, beta: float = 0.0,
+               wait_for: Sequence[int] = (), updatable: bool = False, **more: Matrix) -> RecordedGemm:
+        """Records the product into a command buffer of cl_khr_command_buffer, given by its address, as pyopencl has
+        none. It runs after the sync points wait_for, and must not after the end of this object and the operands.
+        more: bias, d and scales as in enqueue. updatable: the product can change. Arrays' events are not waited for."""
+        matrices, others = _operands(self._precision, a, b, c, [], **more)
+        point, recorded = ctypes.c_uint32(), ctypes.c_void_p()
+        _call("clbake_gemm_record", self._pointer, commands, alpha, *matrices[:4], beta, *matrices[4:], others,
+              len(wait_for), (ctypes.c_uint32 * len(wait_for))(*wait_for), ctypes.byref(point),
+              ctypes.byref(recorded) if updatable else None)
+        return RecordedGemm(recorded, self, point.value)
+
     @property
     def explanation(self) -> Explanation:
         """The program that serves, and why."""
         return _explanation("clbake_gemm_explanation", self._pointer)
+
+
+class RecordedGemm(_Handle):
+    """A product in a command buffer, made by Gemm.record. point: its sync point."""
+
+    def __init__(self, handle: ctypes.c_void_p, gemm: Gemm, point: int) -> None:
+        super().__init__("recorded", handle, gemm)
+        self._precision, self.point = gemm._precision, point
+
+    def update(self, a: Matrix, b: Matrix, c: Matrix, *, alpha: float = 1.0, beta: float = 0.0,
+               **more: Matrix) -> None:
+        """Gives the product other scalars and operands; not while the command buffer runs."""
+        matrices, others = _operands(self._precision, a, b, c, [], **more)
+        _call("clbake_recorded_update", self._pointer, alpha, *matrices[:4], beta, *matrices[4:], others)
 
 
 class Library(_Handle):
@@ -489,24 +520,43 @@ def _log_function(log: Callable[[LogLevel, str], None]) -> Callable[[int, bytes,
     return receive
 
 
+def _memory(memory: Any, offset: int = 0) -> tuple[int, int]:
+    """The cl_mem or pointer, and the offset with the flag of a pointer's kind."""
+    if isinstance(memory, int):
+        return memory, offset | _USM
+    return (memory.svm_ptr, offset | _SVM) if hasattr(memory, "svm_ptr") else (memory.int_ptr, offset)
+
+
 def _place(matrix: Any, argument: Argument, element: int, events: list[cl.Event]) -> tuple[int | None, int]:
     """The cl_mem, and the elements before the matrix. Adds an array's events."""
     if matrix is None:
         return None, 0
     if isinstance(matrix, tuple):
-        buffer, offset = matrix
-        return buffer.int_ptr, checked_size(offset, argument)
+        memory, offset = matrix
+        return _memory(memory, checked_size(offset, argument))
     if not hasattr(matrix, "base_data"):
-        return matrix.int_ptr, 0
+        return _memory(matrix)
     name, dtype = argument.name.lower(), matrix.dtype.name
     if dtype != DTYPES.get(element) and dtype != BITS.get(element):
         raise refused(argument, f"{name} has {dtype}, the problem {DTYPES.get(element)}")
-    if not hasattr(matrix.base_data, "int_ptr"):
+    if not hasattr(matrix.base_data, "int_ptr") and not hasattr(matrix.base_data, "svm_ptr"):
         raise refused(argument, f"{name} is not in a buffer")
     if matrix.offset % matrix.dtype.itemsize != 0:
         raise refused(argument, f"{name} begins between two elements of its buffer")
     events += matrix.events
-    return matrix.base_data.int_ptr, matrix.offset // matrix.dtype.itemsize
+    return _memory(matrix.base_data, matrix.offset // matrix.dtype.itemsize)
+
+
+def _operands(precision: int, a: Matrix, b: Matrix, c: Any, events: list[cl.Event], bias: Matrix = None,
+              d: Matrix = None, row_scales: Matrix = None, column_scales: Matrix = None) -> tuple[list[Any], Any]:
+    """Memory and offsets of A, B and C, and the epilogue's for C. Adds the events of arrays."""
+    names = (Argument.A, Argument.B, Argument.C, Argument.BIAS_VECTOR, Argument.D, Argument.ROW_SCALES,
+             Argument.COLUMN_SCALES)
+    more = bias, d, row_scales, column_scales
+    numbers = [number for matrix, argument, of in zip((a, b, c, *more), names, element_types(precision))
+               for number in _place(matrix, argument, of, events)]
+    others = None if all(each is None for each in more) else ctypes.byref(h.EpilogueBuffersStruct(*numbers[6:]))
+    return numbers[:6], others
 
 
 def _enqueue(name: str, first: tuple[Any, ...], precision: int, alpha: Scalar, beta: Scalar, a: Matrix, b: Matrix,
@@ -514,15 +564,10 @@ def _enqueue(name: str, first: tuple[Any, ...], precision: int, alpha: Scalar, b
     from pyopencl import Event
 
     events = list(wait_for or ())
-    names = (Argument.A, Argument.B, Argument.C, Argument.BIAS_VECTOR, Argument.D, Argument.ROW_SCALES,
-             Argument.COLUMN_SCALES)
-    types = element_types(precision)
-    numbers = [number for matrix, argument, of in zip((a, b, c, *more), names, types)
-               for number in _place(matrix, argument, of, events)]
-    others = None if all(each is None for each in more) else ctypes.byref(h.EpilogueBuffersStruct(*numbers[6:]))
+    matrices, others = _operands(precision, a, b, c, events, *more)
     waits = (ctypes.c_void_p * len(events))(*[event.int_ptr for event in events]) if events else None
     scalars = scalars_to_c(alpha, beta)
-    event = _made(name, *first, scalars, len(scalars), *numbers[:6], others, len(events), waits)
+    event = _made(name, *first, scalars, len(scalars), *matrices, others, len(events), waits)
     enqueued = Event.from_int_ptr(event.value or 0, retain=False)
     if hasattr(c, "add_event"):
         c.add_event(enqueued)

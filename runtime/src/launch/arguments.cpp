@@ -124,11 +124,11 @@ std::complex<double> rounded(std::complex<double> value, Precision precision) {
 // object may have an old one's address.
 class Setter {
  public:
-  Setter(cl_kernel kernel, HeldArguments& held) : kernel_(kernel), held_(held) {}
+  Setter(cl_kernel kernel, HeldArguments& held, ArgumentList* list) : kernel_(kernel), held_(held), list_(list) {}
 
-  void memory(cl_mem value) {
+  void memory(cl_mem value, SetPointer set) {
     if (value) held_.set &= ~(1U << index_);
-    bytes(&value, sizeof value);
+    set ? pointer(value, set) : bytes(&value, sizeof value);
   }
   // A scalar or a struct of OpenCL C.
   template <typename T>
@@ -160,15 +160,25 @@ class Setter {
     const cl_uint index = index_++;
     word_ += (size + 7) / 8;
     if (error_ != CL_SUCCESS || ((held_.set & bit) != 0 && std::memcmp(held, value, size) == 0)) return;
-    error_ = clSetKernelArg(kernel_, index, size, value);
+    error_ = list_ ? CL_SUCCESS : clSetKernelArg(kernel_, index, size, value);
     held_.set &= ~bit;
     if (error_ != CL_SUCCESS) return;
     held_.set |= bit;
     std::memcpy(held, value, size);
+    if (list_) list_->add(index, size, held);
+  }
+
+  void pointer(const void* at, SetPointer set) {
+    const cl_uint index = index_++;
+    ++word_;
+    if (error_ != CL_SUCCESS) return;
+    if (list_) return list_->add_pointer(index, at);
+    error_ = set(kernel_, index, at);
   }
 
   cl_kernel kernel_;
   HeldArguments& held_;
+  ArgumentList* list_;
   cl_uint index_ = 0;
   std::size_t word_ = 0;
   cl_int error_ = CL_SUCCESS;
@@ -192,11 +202,11 @@ void set_scalars(const LaunchPlan& plan, const Scalars& scalars, Call& call) {
 }
 
 cl_int set_arguments(cl_kernel kernel, HeldArguments& held, const LaunchPlan& plan, const Step& step, const Call& call,
-                     const MemoryObjects& memory) {
+                     const MemoryArguments& memory, ArgumentList* list) {
   const bool whole = element_c(plan.real.precision) == Element::int32;
   const bool doubles = plan.real.precision == Precision::double_precision;
   const auto parts = [](std::complex<double> x) { return std::array<double, 2>{x.real(), x.imag()}; };
-  Setter set(kernel, held);
+  Setter set(kernel, held, list);
   for (const KernelArgument& argument : plan.kernels[step.kernel].arguments) {
     switch (argument.value) {
       case Value::numbers: set.number(numbers_of(plan, step.part, call)); break;
@@ -221,7 +231,12 @@ cl_int set_arguments(cl_kernel kernel, HeldArguments& held, const LaunchPlan& pl
       case Value::c_offset: set.number(cl_ulong{call.c.offset}); break;
       case Value::complex_alpha: set.reals(parts(call.complex_alpha), doubles); break;
       case Value::complex_beta: set.reals(parts(call.complex_beta), doubles); break;
-      default: set.memory(memory[static_cast<std::size_t>(argument.value)]); break;
+      default: {
+        const auto number = static_cast<std::size_t>(argument.value);
+        const std::uint32_t bit = bit_of(argument.value);
+        const SetPointer by = memory.svm & bit ? memory.set_svm : memory.usm & bit ? memory.set_usm : nullptr;
+        set.memory(memory.at[number], by);
+      }
     }
   }
   return set.error();

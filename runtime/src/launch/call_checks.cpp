@@ -6,7 +6,14 @@
 #include <utility>
 #include <vector>
 
+// OpenCL 2.0; null where the loader is older.
+extern "C" CL_API_ENTRY cl_int CL_API_CALL clSetKernelArgSVMPointer(cl_kernel kernel, cl_uint index,
+                                                                    const void* pointer) __attribute__((weak));
+
 namespace clbake {
+
+SetPointer svm_setter() { return clSetKernelArgSVMPointer; }
+
 namespace {
 
 using Span = std::pair<std::size_t, std::size_t>;  // first element, one past the last
@@ -66,6 +73,53 @@ std::size_t bias_bytes_of(Precision precision) {
   return is_mixed(precision) && !has_weights(precision) ? sizeof(cl_float) : bytes_of(element_c(precision));
 }
 
+std::size_t address_of(const Matrix& matrix) { return reinterpret_cast<std::uintptr_t>(matrix.buffer); }
+
+Status refused(const BufferArgument& as, const char* why) { return {as.argument, joined({as.name, ": ", why})}; }
+
+Status check_room(const BufferArgument& as, const Matrix& matrix, std::size_t extent, std::size_t elements) {
+  if (extent <= elements && matrix.offset <= elements - extent) return {};
+  return {as.size,
+          joined({as.name, " needs ", extent, " elements from offset ", matrix.offset, ", its memory has ", elements})};
+}
+
+// OpenCL has no query of such a pointer, but a buffer over it, which is not used, tells whether the memory is shared.
+Status check_svm(const BufferArgument& as, const Matrix& matrix, const cl::Context& context, std::size_t extent,
+                 std::size_t each) {
+  constexpr cl_mem_info uses_svm_pointer = 0x1109;  // CL_MEM_USES_SVM_POINTER, of OpenCL 2.0
+  if (!svm_setter()) return refused(as, "OpenCL's loader has no clSetKernelArgSVMPointer");
+  Status possible = check_room(as, matrix, extent, SIZE_MAX / each);
+  if (!possible) return possible;
+  cl_int error = CL_SUCCESS;
+  const cl::Memory buffer(clCreateBuffer(context(), CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR,
+                                         (matrix.offset + extent) * each, matrix.buffer, &error));
+  error = error_of(buffer, error);
+  if (error == CL_INVALID_BUFFER_SIZE) {
+    return {as.size,
+            joined({as.name, " needs ", extent, " elements from offset ", matrix.offset,
+                    ", more than its shared virtual memory has"}),
+            error};
+  }
+  if (error != CL_SUCCESS) return opencl_status("clCreateBuffer", error);
+  cl_bool shared = CL_FALSE;  // and so it stays where the driver has no such memory
+  clGetMemObjectInfo(buffer(), uses_svm_pointer, sizeof shared, &shared, nullptr);
+  return shared ? Status() : refused(as, "the pointer is none that clSVMAlloc returned");
+}
+
+Status check_usm(const BufferArgument& as, const Matrix& matrix, const cl::Context& context, const UsmFunctions& usm,
+                 std::size_t extent, std::size_t each) {
+  constexpr cl_uint base_pointer = 0x419B;  // CL_MEM_ALLOC_BASE_PTR_INTEL
+  constexpr cl_uint size = 0x419C;          // CL_MEM_ALLOC_SIZE_INTEL
+  if (!usm.info || !usm.set) return refused(as, "the platform lacks cl_intel_unified_shared_memory");
+  std::size_t base = 0;
+  std::size_t bytes = 0;
+  cl_int error = usm.info(context(), matrix.buffer, base_pointer, sizeof base, &base, nullptr);
+  if (error == CL_SUCCESS) error = usm.info(context(), matrix.buffer, size, sizeof bytes, &bytes, nullptr);
+  if (error != CL_SUCCESS) return opencl_status("clGetMemAllocInfoINTEL", error);
+  if (base == 0) return refused(as, "the pointer is in no unified shared memory of the context");
+  return check_room(as, matrix, extent, (base + bytes - address_of(matrix)) / each);
+}
+
 }  // namespace
 
 bool overlap(const Operand& x, const Operand& y) {
@@ -116,8 +170,7 @@ Status check_wait_list(cl_uint count, const cl_event* list) {
 
 Status check_buffer(const BufferArgument& as, const Matrix& matrix, const cl::Context& context, std::size_t extent,
                     std::size_t bytes_per_element) {
-  const auto refused = [&](const char* why) { return Status(as.argument, joined({as.name, ": ", why})); };
-  if (!matrix.buffer) return refused("the buffer is null");
+  if (!matrix.buffer) return refused(as, "the buffer is null");
   std::size_t bytes = 0;
   cl_context owner = nullptr;
   cl_mem_object_type type = CL_MEM_OBJECT_BUFFER;
@@ -130,49 +183,72 @@ Status check_buffer(const BufferArgument& as, const Matrix& matrix, const cl::Co
   }
   if (error == CL_INVALID_MEM_OBJECT) return {as.argument, joined({as.name, ": ", opencl_error(error)}), error};
   if (error != CL_SUCCESS) return opencl_status("clGetMemObjectInfo", error);
-  if (owner != context()) return refused("the buffer belongs to another context");
-  if (type != CL_MEM_OBJECT_BUFFER) return refused("an image or a pipe, not a buffer");
+  if (owner != context()) return refused(as, "the buffer belongs to another context");
+  if (type != CL_MEM_OBJECT_BUFFER) return refused(as, "an image or a pipe, not a buffer");
   if (flags & CL_MEM_READ_ONLY) {
     return {Argument::c_read_only, joined({as.name, ": kernels may not write to its buffer (CL_MEM_READ_ONLY)"})};
   }
-  const std::size_t elements = bytes / bytes_per_element;
-  if (extent <= elements && matrix.offset <= elements - extent) return {};
-  return {as.size,
-          joined({as.name, " needs ", extent, " elements from offset ", matrix.offset, ", its buffer has ", elements})};
+  return check_room(as, matrix, extent, bytes / bytes_per_element);
 }
 
-Status OperandChecks::check(const cl::Context& context, const Call& call) {
+Status OperandChecks::check(const cl::Context& context, const cl::Device& device, const Call& call) {
   if (problem_->m == 0 || problem_->n == 0 || problem_->batch == 0) return {};
-  const Status status = check_sizes(context, call);
+  if ((call.svm | call.usm) == 0) return check_placed(context, device, const_cast<Call&>(call));  // changes pointers
+  Call placed = call;
+  return check_placed(context, device, placed);
+}
+
+// Pointers become places in one space, from address 0 on: those that share elements are found whatever they begin at.
+Status OperandChecks::check_placed(const cl::Context& context, const cl::Device& device, Call& call) {
+  const Status status = check_sizes(context, device, call);
   return status ? check_apart(call) : status;
 }
 
-Status OperandChecks::check_sizes(const cl::Context& context, const Call& call) const {
+Status OperandChecks::check_pointer(const BufferArgument& as, bool is_svm, Matrix& matrix, const cl::Context& context,
+                                    const cl::Device& device, std::size_t extent, std::size_t each) {
+  const std::size_t address = address_of(matrix);
+  if (address == 0) return refused(as, "the pointer is null");
+  if (address % each != 0) return refused(as, "the pointer is no multiple of an element's size");
+  if (!is_svm && !usm_.set) {
+    usm_.info = reinterpret_cast<UsmFunctions::Info>(extension_function(device, "clGetMemAllocInfoINTEL"));
+    usm_.set = reinterpret_cast<SetPointer>(extension_function(device, "clSetKernelArgMemPointerINTEL"));
+  }
+  Status status =
+      is_svm ? check_svm(as, matrix, context, extent, each) : check_usm(as, matrix, context, usm_, extent, each);
+  matrix = {nullptr, matrix.offset + address / each};
+  return status;
+}
+
+Status OperandChecks::check_sizes(const cl::Context& context, const cl::Device& device, Call& call) {
   const Precision precision = problem_->precision;
   const std::size_t bytes = bytes_of(element_c(precision));
-  const std::size_t bias_bytes = bias_bytes_of(precision);
-  const EpilogueBuffers& more = call.more;
+  EpilogueBuffers& more = call.more;
   Status status;
-  const auto check = [&](const BufferArgument& as, const Matrix& matrix, std::size_t extent, std::size_t each) {
-    if (status) status = check_buffer(as, matrix, context, extent, each);
+  const auto check = [&](const BufferArgument& as, Value value, Matrix& matrix, std::size_t extent, std::size_t each) {
+    if (!status) return;
+    status = (call.svm | call.usm) & bit_of(value)
+                 ? check_pointer(as, (call.svm & bit_of(value)) != 0, matrix, context, device, extent, each)
+                 : check_buffer(as, matrix, context, extent, each);
   };
   if (call.reads_operands) {
-    check(exchanged_ ? kBufferB : kBufferA, call.a, extents_.a, bytes_of(element_a(precision)));
+    check(exchanged_ ? kBufferB : kBufferA, Value::a, call.a, extents_.a, bytes_of(element_a(precision)));
     const BufferArgument& as_b = exchanged_ ? kBufferA : kBufferB;
-    check(as_b, call.b, extents_.b, bytes_of(element_b(precision)));
+    check(as_b, Value::b, call.b, extents_.b, bytes_of(element_b(precision)));
     if (status && has_weights(precision) && call.b.offset % kWeightAlignment != 0) {
       status = {as_b.argument,
                 joined({as_b.name, ": packed weights at byte ", call.b.offset, ", which is no multiple of 16"})};
     }
   }
-  check(kBufferC, call.c, extents_.c, bytes);
-  if (call.reads_d) check(kBufferD, more.d, extents_.d, bytes);
-  if (extents_.bias > 0) check(kBias, more.bias, extents_.bias, bias_bytes);
+  check(kBufferC, Value::c, call.c, extents_.c, bytes);
+  if (call.reads_d) check(kBufferD, Value::d, more.d, extents_.d, bytes);
+  if (extents_.bias > 0) check(kBias, Value::bias, more.bias, extents_.bias, bias_bytes_of(precision));
   if (extents_.row_scales > 0) {
-    check(exchanged_ ? kColumnScales : kRowScales, more.row_scales, extents_.row_scales, sizeof(cl_float));
+    check(exchanged_ ? kColumnScales : kRowScales, Value::row_scales, more.row_scales, extents_.row_scales,
+          sizeof(cl_float));
   }
   if (extents_.column_scales > 0) {
-    check(exchanged_ ? kRowScales : kColumnScales, more.column_scales, extents_.column_scales, sizeof(cl_float));
+    check(exchanged_ ? kRowScales : kColumnScales, Value::column_scales, more.column_scales, extents_.column_scales,
+          sizeof(cl_float));
   }
   return status;
 }

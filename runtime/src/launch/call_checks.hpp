@@ -42,10 +42,21 @@ inline constexpr BufferArgument kColumnScales{"the scales of columns", Argument:
                                               Argument::column_scales};
 inline constexpr BufferArgument kWorkspace{"the workspace", Argument::workspace, Argument::workspace};
 
+// OpenCL 2.0's clSetKernelArgSVMPointer; null where the loader is older.
+SetPointer svm_setter();
+
 // That it is a buffer of the context, holds `extent` elements from the matrix's offset on and, if it is written, is not
 // read-only to kernels.
 Status check_buffer(const BufferArgument& as, const Matrix& matrix, const cl::Context& context, std::size_t extent,
                     std::size_t bytes_per_element);
+
+// Functions of cl_intel_unified_shared_memory, null where the platform lacks it: which allocation a pointer is in, and
+// an argument by pointer.
+struct UsmFunctions {
+  using Info = cl_int(CL_API_CALL*)(cl_context, const void*, cl_uint, std::size_t, void*, std::size_t*);
+  Info info = nullptr;
+  SetPointer set = nullptr;
+};
 
 // The matrices of a handle's calls.
 class OperandChecks {
@@ -55,8 +66,10 @@ class OperandChecks {
   OperandChecks(const Problem& problem, Layout layout)
       : problem_(&problem), extents_(extents(problem)), exchanged_(layout == Layout::column_major) {}
 
-  // That all buffers that are read or written are there and large enough, and that none shares elements with C.
-  Status check(const cl::Context& context, const Call& call);
+  // That all memory that is read or written is there and large enough, and that none shares elements with C.
+  Status check(const cl::Context& context, const cl::Device& device, const Call& call);
+  // Found by the first check of such a pointer.
+  const UsmFunctions& usm() const { return usm_; }
 
  private:
   // Pairs of starts of an operand and C in one buffer that are known to share nothing: the check may sort all rows.
@@ -64,7 +77,10 @@ class OperandChecks {
     std::size_t operand = SIZE_MAX;
     std::size_t c = SIZE_MAX;
   };
-  Status check_sizes(const cl::Context& context, const Call& call) const;
+  Status check_placed(const cl::Context& context, const cl::Device& device, Call& call);
+  Status check_sizes(const cl::Context& context, const cl::Device& device, Call& call);
+  Status check_pointer(const BufferArgument& as, bool is_svm, Matrix& matrix, const cl::Context& context,
+                       const cl::Device& device, std::size_t extent, std::size_t each);
   Status check_apart(const Call& call);
   Status check_bytes_apart(const Call& call) const;
   template <typename Shares>
@@ -73,6 +89,7 @@ class OperandChecks {
   const Problem* problem_ = nullptr;
   Extents extents_;
   bool exchanged_ = false;
+  UsmFunctions usm_;
   Apart a_, b_, d_, bias_;
 };
 

@@ -65,11 +65,20 @@ Status Gemm::enqueue(cl_command_queue queue, const std::vector<Scalars>& each, M
 
 Status Gemm::record(_cl_command_buffer_khr* commands, std::complex<double> alpha, Matrix a, Matrix b,
                     std::complex<double> beta, Matrix c, const EpilogueBuffers& more, const std::vector<cl_uint>& wait,
-                    cl_uint* point) {
+                    cl_uint* point, RecordedGemm* recorded) {
   if (!prepared_) return moved_from();
   const Scalars scalars{alpha, beta};
-  return exceptions_to_status(
-      [&] { return prepared_->record(commands, ScalarList(scalars), a, b, c, more, wait, point); });
+  return exceptions_to_status([&] {
+    return prepared_->record(commands, ScalarList(scalars), a, b, c, more, wait, point,
+                             recorded ? &recorded->commands_ : nullptr);
+  });
+}
+
+Status RecordedGemm::update(std::complex<double> alpha, Matrix a, Matrix b, std::complex<double> beta, Matrix c,
+                            const EpilogueBuffers& more) {
+  if (!commands_) return {Argument::gemm, "the RecordedGemm is none that Gemm::record filled in"};
+  const Scalars scalars{alpha, beta};
+  return exceptions_to_status([&] { return commands_->gemm->update(*commands_, ScalarList(scalars), a, b, c, more); });
 }
 
 }  // namespace clbake

@@ -9,20 +9,6 @@
 namespace clbake {
 namespace {
 
-constexpr const char* kNoWorkspace = "no workspace: call use_workspace first";
-
-// clCommandNDRangeKernelKHR, null where the platform has none. Its types are in headers of late 2021 and after.
-using CommandKernel = cl_int(CL_API_CALL*)(_cl_command_buffer_khr*, cl_command_queue, const void* properties, cl_kernel,
-                                           cl_uint dimensions, const std::size_t* offset, const std::size_t* global,
-                                           const std::size_t* local, cl_uint wait_count, const cl_uint* wait,
-                                           cl_uint* point, void* handle);
-CommandKernel command_kernel_of(const cl::Device& device) {
-  cl_platform_id platform = nullptr;
-  if (cl::info(device, CL_DEVICE_PLATFORM, platform) != CL_SUCCESS) return nullptr;
-  void* function = clGetExtensionFunctionAddressForPlatform(platform, "clCommandNDRangeKernelKHR");
-  return reinterpret_cast<CommandKernel>(function);
-}
-
 bool is_whole(double x) { return x == std::floor(x) && x >= -0x1p31 && x < 0x1p31; }
 
 bool equal(const Scalars& x, const Scalars& y) { return x.alpha == y.alpha && x.beta == y.beta; }
@@ -215,6 +201,24 @@ Call PreparedGemm::call_of(Matrix a, Matrix b, Matrix c, const EpilogueBuffers& 
     std::swap(call.a, call.b);
     std::swap(call.more.row_scales, call.more.column_scales);
   }
+  const std::size_t offsets = a.offset | b.offset | c.offset | more.bias.offset | more.d.offset |
+                              more.row_scales.offset | more.column_scales.offset;
+  if ((offsets & (Matrix::svm_flag | Matrix::usm_flag)) == 0) return call;
+  const auto take_flags = [&](Value value, Matrix& matrix) {
+    if (matrix.offset & Matrix::svm_flag) {
+      call.svm |= bit_of(value);
+    } else if (matrix.offset & Matrix::usm_flag) {
+      call.usm |= bit_of(value);
+    }
+    matrix.offset &= Matrix::usm_flag - 1;
+  };
+  take_flags(Value::a, call.a);
+  take_flags(Value::b, call.b);
+  take_flags(Value::c, call.c);
+  take_flags(Value::bias, call.more.bias);
+  take_flags(Value::d, call.more.d);
+  take_flags(Value::row_scales, call.more.row_scales);
+  take_flags(Value::column_scales, call.more.column_scales);
   return call;
 }
 
@@ -222,7 +226,7 @@ Status PreparedGemm::check_call(cl_command_queue queue, const Call& call, const 
   Status status = check_queue(queue, parts_->context, parts_->device);
   if (status && !has_workspace()) status = {Argument::workspace, kNoWorkspace};
   if (status) status = check_wait_list(events.wait_count, events.wait_list);
-  return status ? checks_.check(parts_->context, call) : status;
+  return status ? checks_.check(parts_->context, parts_->device, call) : status;
 }
 
 // The plan's, or others, as products with different scalars share no launch, and alpha = 0 reads no operands.
@@ -251,10 +255,10 @@ bool PreparedGemm::selects(const Step& step, const ScalarList& scalars, Call& ca
 }
 
 // Operands that are not read may be null; the kernel gets another buffer in their place.
-MemoryObjects PreparedGemm::memory_of(const Call& call) const {
-  MemoryObjects memory{};
-  const auto at = [&](Value value) -> cl_mem& { return memory[static_cast<std::size_t>(value)]; };
-  for (std::size_t i = 0; i < workspace_.size(); ++i) memory[i] = workspace_[i]();
+MemoryArguments PreparedGemm::memory_of(const Call& call) const {
+  MemoryArguments memory;
+  const auto at = [&](Value value) -> cl_mem& { return memory.at[static_cast<std::size_t>(value)]; };
+  for (std::size_t i = 0; i < workspace_.size(); ++i) memory.at[i] = workspace_[i]();
   at(Value::a) = call.reads_operands ? call.a.buffer : call.c.buffer;
   at(Value::b) = call.reads_operands ? call.b.buffer : call.c.buffer;
   at(Value::c) = call.c.buffer;
@@ -264,6 +268,15 @@ MemoryObjects PreparedGemm::memory_of(const Call& call) const {
   if (plan_.stated.quantization.column_scales) at(Value::column_scales) = call.more.column_scales.buffer;
   at(Value::offsets) = offsets_();
   at(Value::complex_offsets) = complex_offsets_();
+  if ((call.svm | call.usm) == 0) return memory;
+  const auto kinds = [&](std::uint32_t bits) {
+    constexpr std::uint32_t operands = bit_of(Value::a) | bit_of(Value::b);
+    return call.reads_operands ? bits : (bits & bit_of(Value::c)) != 0 ? bits | operands : bits & ~operands;
+  };
+  memory.svm = kinds(call.svm);
+  memory.usm = kinds(call.usm);
+  memory.set_svm = svm_setter();
+  memory.set_usm = checks_.usm().set;
   return memory;
 }
 
@@ -324,41 +337,6 @@ Status PreparedGemm::enqueue(cl_command_queue queue, const ScalarList& scalars, 
   if (status) status = walk(queue, steps_of(scalars, call), scalars, call, events);
   if (status && parts_->calls) parts_->calls->fetch_add(1, std::memory_order_relaxed);
   return status;
-}
-
-// Launches of one product follow each other, whatever the order of the command buffer's queue.
-Status PreparedGemm::record(_cl_command_buffer_khr* commands, const ScalarList& scalars, Matrix a, Matrix b, Matrix c,
-                            const EpilogueBuffers& more, const std::vector<cl_uint>& wait, cl_uint* point) {
-  const CommandKernel command_kernel = command_kernel_of(parts_->device);
-  if (!command_kernel) return {Code::opencl, "clCommandNDRangeKernelKHR: the platform lacks cl_khr_command_buffer"};
-  if (!commands) return {Argument::queue, "the command buffer is null"};
-  Call call = call_of(a, b, c, more);
-  Status status = check_scalars(scalars, call);
-  if (status && !has_workspace()) status = {Argument::workspace, kNoWorkspace};
-  if (status) status = checks_.check(parts_->context, call);
-  if (!status) return status;
-  std::vector<cl_uint> after = wait;
-  bool recorded = false;
-  for (const Step& step : steps_of(scalars, call)) {
-    if (!selects(step, scalars, call)) continue;
-    // A kernel of its own: those of PoCL's commands (3.1) lose their arguments when the kernel gets others.
-    Kernel kernel;
-    if (Status made = create_kernel(step.kernel, kernel.object); !made) return made;
-    cl_int error = set_arguments(kernel.object(), kernel.held, plan_, step, call, memory_of(call));
-    if (error != CL_SUCCESS) return opencl_status("clSetKernelArg", error);
-    const std::array<std::size_t, 3>& local = plan_.kernels[step.kernel].local;
-    const std::size_t global[3] = {step.groups[0] * local[0], step.groups[1] * local[1], step.groups[2] * local[2]};
-    cl_uint done = 0;
-    error = command_kernel(commands, nullptr, nullptr, kernel.object(), 3, nullptr, global, local.data(),
-                           static_cast<cl_uint>(after.size()), after.empty() ? nullptr : after.data(), &done, nullptr);
-    if (error != CL_SUCCESS) return opencl_status("clCommandNDRangeKernelKHR", error);
-    after = {done};
-    recorded = true;
-  }
-  if (!recorded) return {Code::invalid_argument, "nothing to record: the product has no launch"};
-  if (point) *point = after.front();
-  if (parts_->calls) parts_->calls->fetch_add(1, std::memory_order_relaxed);
-  return {};
 }
 
 }  // namespace clbake

@@ -23,6 +23,8 @@ struct ScalarList {
   bool is_list = false;
 };
 
+inline constexpr const char* kNoWorkspace = "no workspace: call use_workspace first";
+
 class PreparedGemm {
  public:
   // Everything that a handle is made of.
@@ -62,7 +64,11 @@ class PreparedGemm {
                  const EpilogueBuffers& more, Events events);
   // As Gemm::record.
   Status record(_cl_command_buffer_khr* commands, const ScalarList& scalars, Matrix a, Matrix b, Matrix c,
-                const EpilogueBuffers& more, const std::vector<cl_uint>& wait, cl_uint* point);
+                const EpilogueBuffers& more, const std::vector<cl_uint>& wait, cl_uint* point,
+                std::shared_ptr<RecordedCommands>* recorded);
+  // As RecordedGemm::update.
+  Status update(const RecordedCommands& recorded, const ScalarList& scalars, Matrix a, Matrix b, Matrix c,
+                const EpilogueBuffers& more);
   // A step with the arguments that its kernel has.
   cl_int launch(cl_command_queue queue, const Step& step, const Events& events);
 
@@ -77,9 +83,10 @@ class PreparedGemm {
   Status check_scalars(const ScalarList& scalars, Call& call) const;
   Call call_of(Matrix a, Matrix b, Matrix c, const EpilogueBuffers& more) const;
   Status check_call(cl_command_queue queue, const Call& call, const Events& events);
+  Status check_recorded(const ScalarList& scalars, Call& call);
   const std::vector<Step>& steps_of(const ScalarList& scalars, const Call& call);
   bool selects(const Step& step, const ScalarList& scalars, Call& call) const;
-  MemoryObjects memory_of(const Call& call) const;
+  MemoryArguments memory_of(const Call& call) const;
   Status walk(cl_command_queue queue, const std::vector<Step>& steps, const ScalarList& scalars, Call& call,
               const Events& events);
   Status walk_chained(cl_command_queue queue, const std::vector<Step>& steps, const ScalarList& scalars, Call& call);
@@ -98,6 +105,16 @@ class PreparedGemm {
   cl::Memory complex_offsets_;                         // the same of a complex problem as stated
   OperandChecks checks_;
   EventChain chain_;
+};
+
+struct RecordedCommands {
+  struct Command {
+    Step step;
+    void* handle = nullptr;  // cl_mutable_command_khr
+  };
+  PreparedGemm* gemm = nullptr;
+  _cl_command_buffer_khr* buffer = nullptr;
+  std::vector<Command> all;
 };
 
 // Fails with opencl.

@@ -73,6 +73,9 @@ std::string opencl_error(cl_int error);
 // "clCreateKernel: CL_INVALID_KERNEL_NAME (-46)".
 Status opencl_status(const char* call, cl_int error);
 
+// A function of an extension of the device's platform; null where there is none.
+void* extension_function(const cl::Device& device, const char* name);
+
 std::string platform_text(cl_platform_id platform, cl_platform_info what, cl_int& error);
 
 // The error of a call that makes `object`. Of a driver that reports success and gives none: CL_INVALID_VALUE.

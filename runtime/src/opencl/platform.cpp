@@ -204,6 +204,12 @@ Status opencl_status(const char* call, cl_int error) {
           error};
 }
 
+void* extension_function(const cl::Device& device, const char* name) {
+  cl_platform_id platform = nullptr;
+  if (cl::info(device, CL_DEVICE_PLATFORM, platform) != CL_SUCCESS) return nullptr;
+  return clGetExtensionFunctionAddressForPlatform(platform, name);
+}
+
 const Platform& platform_named(const std::string& name) {
   const Platform* row = kPlatforms;
   while (row->id != Id::other && name != row->name) ++row;

@@ -150,8 +150,11 @@ BOOST_AUTO_TEST_CASE(NullArgumentsOfCallsAreNamed) {
     null(CLBAKE_ARGUMENT_GEMM, "gemm", clbake_gemm_use_workspace(nullptr, nullptr, 0, &error));
     null(CLBAKE_ARGUMENT_GEMM, "gemm", clbake_gemm_explanation(nullptr, &explanation, &error));
     null(CLBAKE_ARGUMENT_GEMM, "gemm", enqueue_scaled(nullptr, &scalars));
+    null(CLBAKE_ARGUMENT_GEMM, "recorded",
+         clbake_recorded_update(nullptr, 1, nullptr, 0, nullptr, 0, 0, nullptr, 0, nullptr, &error));
     BOOST_TEST(clbake_gemm_workspace_bytes(nullptr) == 0U);
     clbake_gemm_release(nullptr);
+    clbake_recorded_release(nullptr);
     BOOST_TEST(no_gemm == nullptr);
     BOOST_TEST(program == nullptr);
     BOOST_TEST(bytes == 77U);

@@ -49,10 +49,17 @@ BOOST_AUTO_TEST_CASE(EveryCallMultiplies) {
       const auto record = [&](cl_uint waits) {
         return clbake_gemm_record(gemm, nullptr, scalars.alpha, o[2].a.buffer, o[2].a.offset, o[2].b.buffer,
                                   o[2].b.offset, scalars.beta, o[2].c.buffer, o[2].c.offset, nullptr, waits, nullptr,
-                                  nullptr, &error);
+                                  nullptr, nullptr, &error);
       };
       BOOST_TEST(record(0) == CLBAKE_OPENCL);  // the platform has no command buffers
       check_refused(record(1), error, CLBAKE_ARGUMENT_WAIT_LIST, "wait");
+      // Pointers reach the library as such; the fake driver has no memory for them.
+      const auto at_pointer = [&](std::size_t flag) {
+        return clbake_gemm_enqueue(gemm, scene.queue, 1, reinterpret_cast<cl_mem>(&error), flag | 3, o[2].b.buffer, 0,
+                                   0, o[2].c.buffer, 0, nullptr, 0, nullptr, nullptr, &error);
+      };
+      check_refused(at_pointer(CLBAKE_USM), error, CLBAKE_ARGUMENT_A, "A: the platform lacks cl_intel_unified");
+      check_refused(at_pointer(CLBAKE_SVM), error, CLBAKE_ARGUMENT_A, "A: the pointer is none that clSVMAlloc");
       BOOST_TEST(clbake_library_gemm(library, scene.unordered_queue, &problem, scalars.alpha, o[3].a.buffer,
                                      o[3].a.offset, o[3].b.buffer, o[3].b.offset, scalars.beta, o[3].c.buffer,
                                      o[3].c.offset, nullptr, 1, &done, nullptr, &error) == CLBAKE_OK);

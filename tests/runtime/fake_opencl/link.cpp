@@ -138,3 +138,8 @@ cl_int clGetKernelArgInfo(cl_kernel id, cl_uint index, cl_kernel_arg_info what, 
   if (what != CL_KERNEL_ARG_NAME) return CL_INVALID_VALUE;
   return Answer{size, value, size_ret}.text("argument_" + std::to_string(index));
 }
+
+// There is no shared virtual memory, but nobody must come to the system's function.
+cl_int clSetKernelArgSVMPointer(cl_kernel /*kernel*/, cl_uint /*index*/, const void* /*pointer*/) {
+  return CL_INVALID_OPERATION;
+}

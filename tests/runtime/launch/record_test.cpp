@@ -1,9 +1,7 @@
 // Products in command buffers (cl_khr_command_buffer), beside the same ones enqueued. Skipped where the driver has
 // none.
-#include "api/library_scene.hpp"
 #include "driver_main.hpp"
-
-#include <CL/cl_ext.h>
+#include "launch/commands.hpp"
 
 #include <random>
 
@@ -11,42 +9,6 @@ using namespace clbake;
 using namespace clbake::tests;
 
 namespace {
-
-// The extension's functions that a caller needs.
-struct Functions {
-  template <typename Function>
-  static Function of(const char* name) {
-    cl_platform_id platform = nullptr;
-    clGetDeviceInfo(here().device.id, CL_DEVICE_PLATFORM, sizeof platform, static_cast<void*>(&platform), nullptr);
-    return reinterpret_cast<Function>(clGetExtensionFunctionAddressForPlatform(platform, name));
-  }
-  using Buffer = _cl_command_buffer_khr*;
-  Buffer (*create)(cl_uint, const cl_command_queue*, const void*,
-                   cl_int*) = of<decltype(create)>("clCreateCommandBufferKHR");
-  cl_int (*finalize)(Buffer) = of<decltype(finalize)>("clFinalizeCommandBufferKHR");
-  cl_int (*release)(Buffer) = of<decltype(release)>("clReleaseCommandBufferKHR");
-  cl_int (*enqueue)(cl_uint, cl_command_queue*, Buffer, cl_uint, const cl_event*,
-                    cl_event*) = of<decltype(enqueue)>("clEnqueueCommandBufferKHR");
-};
-
-struct Commands {
-  Functions cl;
-  cl_command_queue queue = here().session.queue();
-  Functions::Buffer buffer = nullptr;
-
-  Commands() {
-    cl_int error = CL_SUCCESS;
-    if (cl.create) buffer = cl.create(1, &queue, nullptr, &error);
-    BOOST_REQUIRE(error == CL_SUCCESS);
-  }
-  ~Commands() {
-    if (buffer) cl.release(buffer);
-  }
-  void run() {
-    BOOST_REQUIRE(cl.enqueue(0, nullptr, buffer, 0, nullptr, nullptr) == CL_SUCCESS);
-    BOOST_REQUIRE(clFinish(queue) == CL_SUCCESS);
-  }
-};
 
 constexpr std::size_t kSize = 48;
 constexpr std::size_t kBytes = kSize * kSize * sizeof(float);
@@ -100,7 +62,7 @@ BOOST_AUTO_TEST_CASE(RecordedProductsAreThoseThatAreEnqueued) {
     BOOST_REQUIRE_MESSAGE(recorded.ok(), variant.name << ": " << recorded.message());
     recorded = second->record(commands.buffer, 1, {c.memory}, {c.memory}, -2, {d.memory}, {}, {point}, &end);
     BOOST_REQUIRE_MESSAGE(recorded.ok(), variant.name << ": " << recorded.message());
-    BOOST_REQUIRE(commands.cl.finalize(commands.buffer) == CL_SUCCESS);
+    commands.finalize();
     for (const unsigned seed : {1U, 2U}) {
       a.fill(seed);
       b.fill(3);
@@ -116,6 +78,68 @@ BOOST_AUTO_TEST_CASE(RecordedProductsAreThoseThatAreEnqueued) {
     ++tried;
   }
   BOOST_TEST(tried > 0U);
+}
+
+// Each variant's product is recorded once, and gets other scalars and matrices, back and forth.
+BOOST_AUTO_TEST_CASE(RecordedProductsChange) {
+  const Bundle bundle = baked();
+  const Library library = library_of(bundle);
+  const Buffer a, b, c, other_c, expected;
+  b.fill(3);
+  for (std::uint32_t v = 0; v < bundle.variant_count(); ++v) {
+    const cache::Variant variant = required(bundle.variant(v));
+    if (variant.is_program() || !(variant.kind() == GemmKind())) continue;
+    Gemm gemm = required(library.prepare(square(), variant.name));
+    const Commands commands(true);
+    if (!commands.buffer) return;
+    RecordedGemm recorded;
+    BOOST_TEST((recorded.update(1, {a.memory}, {b.memory}, 0, {c.memory}).argument() == Argument::gemm));
+    Status status =
+        gemm.record(commands.buffer, 1.5, {a.memory}, {b.memory}, 0, {c.memory}, {}, {}, nullptr, &recorded);
+    BOOST_REQUIRE_MESSAGE(status.ok(), variant.name << ": " << status.message());
+    commands.finalize();
+    const Buffer* written = &c;
+    Scalars scalars{1.5, 0};
+    for (const bool update : {false, true, true}) {
+      if (update) {
+        scalars = {scalars.alpha.real() - 3, scalars.beta.real() + 2};
+        written = written == &c ? &other_c : &c;
+        status = recorded.update(scalars.alpha, {b.memory}, {a.memory}, scalars.beta, {written->memory});
+        BOOST_REQUIRE_MESSAGE(status.ok(), variant.name << ": " << status.message());
+      }
+      a.fill(1);
+      written->fill(4);
+      expected.fill(4);
+      commands.run();
+      BOOST_REQUIRE(gemm.enqueue(here().session.queue(), scalars.alpha, {update ? b.memory : a.memory},
+                                 {update ? a.memory : b.memory}, scalars.beta, {expected.memory})
+                        .ok());
+      BOOST_TEST((written->read() == expected.read()), variant.name << (update ? " updated" : " recorded"));
+    }
+    // Refused, and the commands stay as they were.
+    BOOST_TEST((recorded.update(1, {a.memory}, {b.memory}, 0, {a.memory}).argument() == Argument::c_alias));
+    BOOST_TEST((recorded.update(1, {nullptr}, {b.memory}, 0, {c.memory}).argument() == Argument::a));
+    status = recorded.update(0, {nullptr}, {nullptr}, 0, {other_c.memory});
+    if (gemm.workspace_bytes() > 0) BOOST_TEST((status.argument() == Argument::scalars), status.message());
+    c.fill(4);
+    commands.run();
+    if (!status) BOOST_TEST((c.read() == expected.read()), variant.name);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(WhatCannotBeChangedIsNamed) {
+  const Buffer a, b, c;
+  Gemm gemm = required(library_of(baked()).prepare(square()));
+  const Commands commands;
+  if (!commands.buffer) return;
+  RecordedGemm recorded;
+  const Status status =
+      gemm.record(commands.buffer, 1, {a.memory}, {b.memory}, 0, {c.memory}, {}, {}, nullptr, &recorded);
+  const std::string& message = status.message();
+  const bool lacks = extension<void*>("clUpdateMutableCommandsKHR") == nullptr;
+  BOOST_TEST(!status.ok());  // the extension, or the command buffer's flag
+  BOOST_TEST((has(message, "cl_khr_command_buffer_mutable_dispatch") == lacks), message);
+  BOOST_TEST((recorded.update(1, {a.memory}, {b.memory}, 0, {c.memory}).argument() == Argument::gemm));
 }
 
 BOOST_AUTO_TEST_CASE(WhatCannotBeRecordedIsNamed) {

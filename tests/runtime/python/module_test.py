@@ -5,6 +5,7 @@ CLBAKE_TEST_LIBRARY: libclbake.so; without it the module must find its own.
 Exit status 77: pyopencl, numpy or a device is not here.
 """
 
+import ctypes
 import gc
 import os
 import subprocess
@@ -207,6 +208,80 @@ class Epilogues(ModuleTest):
         self.refused(Argument.BOUNDS, lambda: self.library.matmul(a, b, z, activation=Activation.CLAMP, low=1, high=0))
         self.refused(Argument.BIAS_VECTOR, lambda: self.library.gemm(
             queue, Problem(4, 6, 5, bias=clbake.Bias.PER_ROW), a, b, z))
+
+
+class Pointers(ModuleTest):
+    def extension(self, name, result, *arguments):
+        """A function of the driver; skips the test without it."""
+        find = ctypes.CDLL(cl._cl.__file__).clGetExtensionFunctionAddressForPlatform
+        find.restype, find.argtypes = ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_char_p]
+        address = find(device.platform.int_ptr, name.encode())
+        if not address:
+            self.skipTest(f"the driver has no {name}")
+        return ctypes.CFUNCTYPE(result, *arguments)(address)
+
+    def test_shared_virtual_memory(self):
+        if not device.svm_capabilities:
+            self.skipTest("the driver has no shared virtual memory")
+        a, b = sample(32, 24), sample(24, 16)
+        shared = [cl.svm_empty(context, cl.svm_mem_flags.READ_WRITE, shape, np.float32)
+                  for shape in ((32, 24), (24, 16), (34, 16))]
+        for memory, numbers in zip(shared, (a, b, np.full((34, 16), np.nan))):
+            with cl.SVM(memory).map_rw(queue) as mapped:
+                mapped[:] = numbers
+        gemm = self.library.prepare(Problem(32, 16, 24))
+        gemm.enqueue(queue, cl.SVM(shared[0]), cl.SVM(shared[1]), (cl.SVM(shared[2]), 16)).wait()
+        with cl.SVM(shared[2]).map_ro(queue) as mapped:
+            np.testing.assert_allclose(mapped[1:33], a.astype(np.float64) @ b, rtol=0, atol=1e-4)
+            self.assertTrue(np.isnan(mapped[[0, 33]]).all())
+        self.refused(Argument.A, lambda: gemm.enqueue(queue, cl.SVM(a), cl.SVM(shared[1]), cl.SVM(shared[2])))
+
+    def test_unified_shared_memory(self):
+        allocate = self.extension("clSharedMemAllocINTEL", ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p,
+                                  ctypes.c_void_p, ctypes.c_size_t, ctypes.c_uint32, ctypes.c_void_p)
+        free = self.extension("clMemFreeINTEL", ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
+        a, b = sample(32, 24), on_device(sample(24, 16))
+        address = allocate(context.int_ptr, device.int_ptr, None, 4 * (32 * 24 + 32 * 16), 0, None)
+        memory = np.frombuffer((ctypes.c_float * (32 * 24 + 32 * 16)).from_address(address), np.float32)
+        memory[:32 * 24], memory[32 * 24:] = a.ravel(), np.nan
+        gemm = self.library.prepare(Problem(32, 16, 24))
+        gemm.enqueue(queue, address, b, (address, 32 * 24)).wait()
+        np.testing.assert_allclose(memory[32 * 24:].reshape(32, 16), a.astype(np.float64) @ b.get(), rtol=0, atol=1e-4)
+        self.refused(Argument.A, lambda: gemm.enqueue(queue, a.ctypes.data, b, address))
+        self.refused(Argument.C_SIZE, lambda: gemm.enqueue(queue, address, b, (address, 32 * 24 + 1)))
+        self.refused(Argument.C_ALIAS, lambda: gemm.enqueue(queue, address, b, address + 4))
+        free(context.int_ptr, address)
+
+    def test_recorded_products(self):
+        handle = ctypes.c_void_p
+        create = self.extension("clCreateCommandBufferKHR", handle, ctypes.c_uint32, handle, handle, handle)
+        finalize = self.extension("clFinalizeCommandBufferKHR", ctypes.c_int, handle)
+        run = self.extension("clEnqueueCommandBufferKHR", ctypes.c_int, ctypes.c_uint32, handle, handle,
+                             ctypes.c_uint32, handle, handle)
+        release = self.extension("clReleaseCommandBufferKHR", ctypes.c_int, handle)
+        updatable = "cl_khr_command_buffer_mutable_dispatch" in device.extensions
+        a, b = sample(32, 32), sample(32, 32)
+        on = [on_device(each) for each in (a, b, np.full((32, 32), np.nan, np.float32))]
+        gemm = self.library.prepare(Problem(32, 32, 32))
+        queues, flags = (handle * 1)(queue.int_ptr), (ctypes.c_uint64 * 3)(0x1293, 2, 0)
+        commands = create(1, queues, flags if updatable else None, None)
+        first = gemm.record(commands, *on, alpha=2.0, updatable=updatable)
+        gemm.record(commands, on[0], on[2], on[1], wait_for=[first.point])
+        finalize(commands)
+        for alpha in (2.0, 3.0) if updatable else (2.0,):
+            if alpha != 2.0:
+                first.update(*on, alpha=alpha)
+            run(0, None, commands, 0, None, None)
+            queue.finish()
+            product = alpha * (a.astype(np.float64) @ b)
+            self.near(on[2], product)
+            self.near(on[1], a @ product)
+            b = on[1].get()
+        release(commands)
+        if not updatable:
+            self.refused(Argument.GEMM, lambda: first.update(*on))
+            with self.assertRaisesRegex(clbake.Error, "lacks cl_khr_command_buffer_mutable_dispatch"):
+                gemm.record(create(1, queues, None, None), *on, updatable=True)
 
 
 class Refusals(ModuleTest):

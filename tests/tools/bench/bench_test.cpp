@@ -214,7 +214,8 @@ BOOST_AUTO_TEST_CASE(AnEpilogueIsTimedBesideAKernelOfItsOwn) {
 BOOST_AUTO_TEST_CASE(TheBareCallsComputeTheSameProduct) {
   const nlohmann::json json =
       json_of(clbake({"bench", "gemm", baked_bundle(), "--host", "--sizes", "40x24x56", "--rounds", "2", "--json"}));
-  for (const char* call : {"bare_us", "prepared_us", "recorded_us", "one_call_us", "prepare_us"}) {
+  for (const char* call :
+       {"bare_us", "prepared_us", "recorded_us", "one_call_us", "prepare_us", "stream_us", "stream_end_us"}) {
     BOOST_TEST(json.at("rows").at(0).at(call).get<double>() > 0, call);
   }
 }

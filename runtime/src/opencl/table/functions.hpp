@@ -21,7 +21,7 @@
   X(5, clGetDeviceIDs) X(6, clCreateContext) \
   X(4, clCreateKernelsInProgram) X(5, clCreateSampler) X(11, clEnqueueReadImage) X(9, clEnqueueWriteBuffer) \
   X(11, clEnqueueWriteImage) X(6, clGetKernelArgInfo) X(5, clGetKernelInfo) X(1, clReleaseSampler) \
-  X(2, clWaitForEvents)
+  X(2, clWaitForEvents) X(3, clSetKernelArgSVMPointer)
 
 // All others of OpenCL 3.0.
 #define CLBAKE_OTHER_FUNCTIONS(X) \
@@ -39,7 +39,7 @@
   X(4, clCreateCommandQueueWithProperties) X(6, clCreatePipe) \
   X(5, clGetPipeInfo) X(4, clSVMAlloc) X(2, clSVMFree) X(8, clEnqueueSVMFree) X(8, clEnqueueSVMMemcpy) \
   X(8, clEnqueueSVMMemFill) X(8, clEnqueueSVMMap) X(5, clEnqueueSVMUnmap) X(3, clCreateSamplerWithProperties) \
-  X(3, clSetKernelArgSVMPointer) X(4, clSetKernelExecInfo) X(2, clCloneKernel) X(8, clEnqueueSVMMigrateMem) \
+  X(4, clSetKernelExecInfo) X(2, clCloneKernel) X(8, clEnqueueSVMMigrateMem) \
   X(3, clGetDeviceAndHostTimer) X(2, clGetHostTimer) X(8, clGetKernelSubGroupInfo) \
   X(3, clSetDefaultDeviceCommandQueue) X(3, clSetProgramReleaseCallback) X(4, clSetProgramSpecializationConstant) \
   X(6, clCreateBufferWithProperties) X(7, clCreateImageWithProperties) X(3, clSetContextDestructorCallback)
