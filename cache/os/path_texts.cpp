@@ -33,11 +33,15 @@ std::string stem_of(const std::string& path) {
 }
 
 std::string normal(const std::string& path) {
-  return text_of(path, [](const fs::path& p) { return p.lexically_normal(); });
+  const std::string text = text_of(path, [](const fs::path& p) { return p.lexically_normal(); });
+  // libstdc++ does not know the names of Windows' shares.
+  const auto is_separator = [](char c) { return c == '/' || c == '\\'; };
+  const bool on_share = kHasShares && path.size() > 1 && is_separator(path[0]) && is_separator(path[1]);
+  return on_share && text.compare(0, 2, "//") != 0 ? "/" + text : text;
 }
 
 std::string joined_path(const std::string& folder, const std::string& name) {
-  return text_of(name, [&](const fs::path& p) { return (fs::u8path(folder) / p).lexically_normal(); });
+  return normal(text_of(name, [&](const fs::path& p) { return fs::u8path(folder) / p; }));
 }
 
 }  // namespace clbake::os

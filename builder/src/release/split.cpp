@@ -209,7 +209,8 @@ Result<SplitReport> split(const cache::Contents& contents, const std::string& st
   std::error_code error;
   fs::create_directories(os::native(store), error);
   if (error) return {Code::io, store + ": cannot be made: " + error.message()};
-  const Status newer = check_release(store + "/" + options.index, options.release);
+  const auto no_newer = [&] { return check_release(store + "/" + options.index, options.release); };
+  const Status newer = no_newer();
   if (!newer) return newer;
   remove_leftovers(store, options.pack.cancel);
   SplitReport report;
@@ -238,7 +239,8 @@ Result<SplitReport> split(const cache::Contents& contents, const std::string& st
   }
   if (!index) return index.status();
   report.index_bytes = index->size();
-  const Result<bool> written = write_to_store(store, options.index, {index->data(), index->size()}, pack.cancel);
+  const Result<bool> written =
+      write_to_store(store, options.index, {index->data(), index->size()}, pack.cancel, no_newer);
   if (!written) return written.status();
   return report;
 }

@@ -50,13 +50,15 @@ Result<std::optional<os::LockFile>> take_turn(const std::string& lock_file, cons
 }
 
 Result<bool> write_to_store(const std::string& store, const std::string& name, cache::ByteView bytes,
-                            const std::atomic<bool>* cancel) {
+                            const std::atomic<bool>* cancel, const std::function<Status()>& allowed) {
   const std::string path = store + "/" + name;
   if (const Result<os::Mapping> present = os::map_file(path)) {
     if (std::equal(present->data, present->data + present->size, bytes.data, bytes.data + bytes.size)) return false;
   }
   const auto lock = take_turn(lock_of(store), cancel);
   if (!lock) return lock.status();
+  const Status may = allowed ? allowed() : Status();
+  if (!may) return may;
   const Status written = cache::write_file(path, bytes);
   return written ? Result<bool>(true) : written;
 }

@@ -6,6 +6,7 @@
 #include <clbake/os/lock.hpp>
 
 #include <atomic>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -16,9 +17,10 @@ namespace clbake::builder::release {
 Result<std::optional<os::LockFile>> take_turn(const std::string& lock_file, const std::atomic<bool>* cancel);
 
 // Writes a file right in the store, unless it has these bytes already; true when it was written. Fails like
-// cache::write_file and take_turn.
+// cache::write_file and take_turn, and like `allowed`, which, unless it is empty, is asked when it is this writer's
+// turn.
 Result<bool> write_to_store(const std::string& store, const std::string& name, cache::ByteView bytes,
-                            const std::atomic<bool>* cancel);
+                            const std::atomic<bool>* cancel, const std::function<Status()>& allowed = {});
 
 // Removes temporary files of killed writers; best effort. Those of indexes, which others write, too, and those of a
 // store that other users may write to are removed when they are older than an hour.

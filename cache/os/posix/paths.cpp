@@ -2,6 +2,7 @@
 
 namespace clbake::os {
 
+const bool kHasShares = false;
 const char kListSeparator = ':';
 const char* const kProgramEnding = "";
 

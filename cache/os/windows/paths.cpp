@@ -4,6 +4,7 @@
 
 namespace clbake::os {
 
+const bool kHasShares = true;
 const char kListSeparator = ';';
 const char* const kProgramEnding = ".exe";
 

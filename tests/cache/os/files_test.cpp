@@ -12,6 +12,14 @@ using Names = std::vector<std::string>;
 
 const char* const kUnusual = "\xC3\xBC\xE2\x82\xAC \xF0\x9F\x9A\x80";  // u with dots, euro, blank, rocket
 
+BOOST_AUTO_TEST_CASE(PathsAreNormalAndSharesKeepTheirName) {
+  const std::string slash = kHasShares ? "/" : "";
+  BOOST_TEST(normal("a//b/./c/../d") == "a/b/d");
+  BOOST_TEST(normal("//server/share/a/../b") == slash + "/server/share/b");
+  BOOST_TEST(joined_path("//server/share", "sub/./x") == slash + "/server/share/sub/x");
+  BOOST_TEST(joined_path("folder", "../x") == "x");
+}
+
 BOOST_AUTO_TEST_CASE(AFileIsWrittenMappedAndReadUnderAnyName) {
   const Room room;
   for (const std::string& name : {std::string("plain"), std::string(kUnusual)}) {

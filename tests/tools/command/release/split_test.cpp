@@ -226,6 +226,26 @@ BOOST_AUTO_TEST_CASE(WaitingForAnotherWriterCanBeCancelled) {
   BOOST_TEST((split.status().code() == Code::cancelled));
 }
 
+// Two that begin at the same time both find no later index.
+BOOST_AUTO_TEST_CASE(ALaterIndexThatComesMeanwhileStays) {
+  const Delivery delivery;
+  delivery.split(delivery.files.bundle, "2");
+  const std::string later = read_file(delivery.index);
+  fs::remove(delivery.index);
+  std::optional<os::LockFile> writer(required(os::LockFile::open(delivery.store + "/slices.lock")));
+  BOOST_REQUIRE(writer->lock(0));
+  builder::release::SplitOptions options;
+  options.release = 1;
+  Result<builder::release::SplitReport> split = builder::release::SplitReport();
+  std::thread earlier([&] { split = builder::release::split(delivery.files.contents, delivery.store, options); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  write_file(delivery.index, later);
+  writer.reset();
+  earlier.join();
+  BOOST_TEST((split.status().code() == Code::invalid_argument));
+  BOOST_TEST((read_file(delivery.index) == later));
+}
+
 BOOST_AUTO_TEST_CASE(AFailedSplitLeavesTheIndexAsItWas) {
   const Delivery delivery;
   delivery.split(delivery.files.bundle, "0");

@@ -13,6 +13,7 @@ std::filesystem::path native(std::string_view path);
 // With "/" between its parts, on Windows, too. Bytes of a POSIX path that are no UTF-8 stay as they are.
 std::string utf8(const std::filesystem::path& path);
 
+extern const bool kHasShares;             // //server/share names a folder on another computer
 extern const char kListSeparator;         // between the paths of a list, as in PATH
 extern const char* const kProgramEnding;  // of the names of programs: "" or ".exe"
 
