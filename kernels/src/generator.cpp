@@ -91,6 +91,7 @@ std::string build_options(const Params& params) {
     if (parameter.macro.empty()) continue;
     bool wanted = parameter.of(params.family);
     for (const std::string_view macro : shared) wanted = wanted || macro == parameter.macro;
+    if (parameter.name == "group") wanted = params.group;  // else the options stay as they were without it
     if (wanted) define(parameter.macro, macro_value(parameter, parameter.get(params)));
   }
   // PoCL 7.1 has images for OpenCL C 1.2 only if this says so, though the standard has the name from 3.0 on.
@@ -120,7 +121,8 @@ Kernel generate(const Params& params) {
     kernel.launches.push_back({Role::column_terms, "clbake_column_terms", {terms_items, 1, 1}, 1, terms_items});
   }
   const WorkGroup group = work_group_size(params);
-  kernel.launches.push_back({Role::gemm, "clbake_gemm", {group.x, group.y, 1}, params.ml, params.nl});
+  const Role product = params.group ? Role::group : Role::gemm;
+  kernel.launches.push_back({product, "clbake_gemm", {group.x, group.y, 1}, params.ml, params.nl});
   if (params.split_k != 1) {
     const std::uint32_t each = params.split_k < 8 ? 4 : 1;  // REDUCE_EACH
     kernel.launches.push_back({Role::reduce, "clbake_reduce", {reduce_items, 1, 1}, 1, reduce_items * each});

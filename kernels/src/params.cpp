@@ -163,6 +163,8 @@ const std::vector<Parameter>& parameters() {
                                        {"notensor", "tensor"}),
         count<&Params::shares>("shares", local_tile | warp_tile, "groups that share the steps of a tile", {1, 16},
                                "shares"),
+        choice<&Params::group>("group", bit(Family::direct) | bit(Family::register_tile) | local_tile,
+                               "products of different sizes in one launch", {"nogroup", "group"}),
         choice<&Params::front_end>("front_end", every, "NVIDIA: who compiles the source", {"driver", "clang"})};
     list.back().macro.clear();  // the kernels do not depend on it
     return list;

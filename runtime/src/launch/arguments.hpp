@@ -11,6 +11,7 @@ namespace clbake {
 // A call of a handle: its matrices, and what its scalars ask of the kernels. In elements of the plan's stated problem.
 struct Call {
   Matrix a, b, c;
+  Matrix counts;  // of a group whose rows are counted on the device
   EpilogueBuffers more;
   bool reads_operands = false;  // neither alpha nor k is 0
   bool reads_d = false;

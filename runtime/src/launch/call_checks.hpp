@@ -25,6 +25,12 @@ Result<cl_device_id> device_of_context(cl_context context, cl_device_id device);
 // That there are `count` events, none of them null.
 Status check_wait_list(cl_uint count, const cl_event* list);
 
+// Bytes of an element of the problem's bias.
+std::size_t bias_bytes_of(Precision precision);
+
+// True for a D that is C, element for element.
+bool same_matrix(const Operand& d, const Operand& c);
+
 // How a failure names a buffer.
 struct BufferArgument {
   const char* name;
@@ -40,6 +46,7 @@ inline constexpr BufferArgument kBias{"the bias", Argument::bias_vector, Argumen
 inline constexpr BufferArgument kRowScales{"the scales of rows", Argument::row_scales, Argument::row_scales};
 inline constexpr BufferArgument kColumnScales{"the scales of columns", Argument::column_scales,
                                               Argument::column_scales};
+inline constexpr BufferArgument kCounts{"the counts", Argument::counts, Argument::counts};
 inline constexpr BufferArgument kWorkspace{"the workspace", Argument::workspace, Argument::workspace};
 
 // That it is a buffer of the context, holds `extent` elements from the matrix's offset on and, if it is written, is not

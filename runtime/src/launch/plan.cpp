@@ -36,10 +36,9 @@ Status too_large(const char* what, std::size_t value, std::size_t limit) {
 // Sizes of the workspace, and how much of the product is computed at a time.
 class Sizer {
  public:
-  Sizer(LaunchPlan& plan, const DeviceLimits& limits) : plan_(plan) {
+  explicit Sizer(LaunchPlan& plan) : plan_(plan) {
     const Problem& p = plan.real;
     const cache::Variant& v = *plan.variant;
-    plan.limits = limits;
     plan.most.rows = std::min(p.m, kMaxGroups * product_launch(v).tile_m);
     plan.most.products = std::min(std::max<std::size_t>(p.batch, 1), kMaxGroups / std::max(v.split_k, 1U));
     // All tiles are in one dimension of the grid, which has at least 2^31 - 1 groups.
@@ -145,6 +144,7 @@ std::vector<KernelArgument> arguments_of(const LaunchPlan& plan, Role role) {
     case Role::row_terms: add(arguments, {{a}, {Value::row_terms}}); break;
     case Role::column_terms: add(arguments, {{b}, {Value::column_terms}}); break;
     case Role::gemm:
+    case Role::group:
       add(arguments, {{has(v, Role::pack_a) ? Value::packed_a : a}, {has(v, Role::pack_b) ? Value::packed_b : b}});
       add(arguments, {{v.split_k > 1 ? Value::partials : Value::c}});
       if (cuts_tail) add(arguments, {{Value::partials}, {Value::tail}});
@@ -156,7 +156,7 @@ std::vector<KernelArgument> arguments_of(const LaunchPlan& plan, Role role) {
     case Role::kernel: break;  // of an application's program, which is no product
   }
   add(arguments, {{Value::offsets}});
-  const bool updates_c = role == Role::gemm || role == Role::reduce;
+  const bool updates_c = role == Role::gemm || role == Role::group || role == Role::reduce;
   if (updates_c) add(arguments, {{Value::bias}, {Value::d}});
   add(arguments, {{Value::numbers}});
   if (updates_c) add(arguments, {{Value::scalars}});
@@ -282,7 +282,72 @@ void append_product(const LaunchPlan& plan, const Part& part, bool reads_operand
   }
 }
 
+// The products of a problem's batch, each by itself.
+std::vector<Problem> products_of(const Problem& batch) {
+  std::vector<Problem> products;
+  products.reserve(batch.batch);
+  Problem one = batch;
+  one.batch = 1;
+  one.offsets.clear();
+  for (std::size_t i = 0; i < batch.batch; ++i) {
+    one.offsets = {batch.offsets.empty() ? BatchOffsets{i * batch.a_stride, i * batch.b_stride, i * batch.c_stride}
+                                         : batch.offsets[i]};
+    products.push_back(one);
+  }
+  return products;
+}
+
+// Deep products first: their tiles take longest, and none should be the last that runs.
+void add_members(LaunchPlan& plan, const std::vector<Problem>& products, bool with_d_strides) {
+  const auto as_int = [](std::size_t value) { return static_cast<std::int32_t>(value); };
+  for (std::size_t i = 0; i < products.size(); ++i) {
+    const Problem& p = products[i];
+    if (p.m == 0 || p.n == 0) continue;
+    const BatchOffsets at = p.offsets.empty() ? BatchOffsets() : p.offsets[0];
+    const Epilogue& e = p.epilogue;
+    plan.members.push_back({at.a, at.b, at.c, with_d_strides ? i * e.d_stride : at.c, as_int(p.m), as_int(p.n),
+                            as_int(p.k), as_int(p.lda), as_int(p.ldb), as_int(p.ldc), as_int(e.ldd), as_int(i), 0, 0});
+  }
+  std::stable_sort(plan.members.begin(), plan.members.end(),
+                   [](const GroupMember& x, const GroupMember& y) { return x.k > y.k; });
+}
+
+Status plan_group(LaunchPlan& plan, const GroupProducts& group) {
+  const Problem& p = plan.real;
+  if (is_complex(plan.stated.precision)) {
+    return {Code::no_variant, joined({"variant ", plan.variant->name, " is for groups, which are not complex"})};
+  }
+  const bool of_batch = group.list.empty();
+  const GroupProducts products = of_batch ? GroupProducts{products_of(p), false} : group;
+  const std::size_t tiles = group_tiles(*plan.variant, products);
+  if (tiles > INT_MAX) return too_large("the tiles of a group", tiles, INT_MAX);
+  plan.counted = products.counted;
+  if (!plan.counted) add_members(plan, products.list, of_batch && p.offsets.empty());
+  std::size_t next = 0;
+  for (GroupMember& member : plan.members) {
+    member.tile = static_cast<std::int32_t>(next);
+    next += tiles_of(*plan.variant, static_cast<std::size_t>(member.m), static_cast<std::size_t>(member.n));
+  }
+  if (tiles == 0) return {};
+  Step step;
+  step.groups = {tiles, 1, 1};
+  step.part.rows = p.m;
+  plan.steps.push_back(step);
+  return {};
+}
+
 }  // namespace
+
+std::size_t group_tiles(const cache::Variant& variant, const GroupProducts& group) {
+  std::size_t tiles = 0;
+  for (const Problem& p : group.list) {
+    const std::size_t columns = ceil_div(p.n, product_launch(variant).tile_n);
+    if (group.counted && (p.m == 0 || p.batch == 0)) continue;
+    tiles += group.counted ? (p.m / product_launch(variant).tile_m + std::min(p.batch, p.m)) * columns
+                           : tiles_of(variant, p.m, p.n);
+  }
+  return tiles;
+}
 
 bool has(const cache::Variant& variant, Role role) {
   return std::any_of(variant.launches.begin(), variant.launches.end(),
@@ -290,19 +355,20 @@ bool has(const cache::Variant& variant, Role role) {
 }
 
 Result<LaunchPlan> plan_launches(const Problem& problem, const cache::Variant& variant, const DeviceLimits& limits,
-                                 std::size_t complex_items) {
+                                 std::size_t complex_items, const GroupProducts& group) {
   LaunchPlan plan;
   plan.stated = problem;
   plan.real = real_product(problem);
   plan.variant = &variant;
-  const Status fits = Sizer(plan, limits).run();
+  plan.limits = limits;
+  const Status fits = variant.is_group() ? plan_group(plan, group) : Sizer(plan).run();
   if (!fits) return fits.within(variant.name);
   for (const cache::Launch& launch : variant.launches) {
     plan.kernels.push_back(
         {launch.kernel_name, {launch.local[0], launch.local[1], launch.local[2]}, arguments_of(plan, launch.role)});
   }
   if (is_complex(problem.precision)) add_complex_kernels(plan, complex_items);
-  append_steps(plan, 0, plan.real.batch, plan.real.k > 0, plan.steps);
+  if (!variant.is_group()) append_steps(plan, 0, plan.real.batch, plan.real.k > 0, plan.steps);
   return plan;
 }
 

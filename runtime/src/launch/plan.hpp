@@ -79,6 +79,24 @@ struct PlannedKernel {
   std::vector<KernelArgument> arguments;
 };
 
+// `Member` in tile.cl: a product of a group that has elements.
+struct GroupMember {
+  std::uint64_t a, b, c, d;  // elements from the starts of the call's matrices to the product's
+  std::int32_t m, n, k;
+  std::int32_t lda, ldb, ldc, ldd;
+  std::int32_t number;  // in the caller's list
+  std::int32_t tile;    // the first one, of all tiles of the group
+  std::int32_t unused;
+};
+static_assert(sizeof(GroupMember) == 72, "no gaps: the kernels' struct has the same members");
+
+// The products of a group, row-major, each with a batch of 1. Counted: one problem, whose batch is the number of
+// products and whose m is the rows of all of them at most; how many each has is read on the device.
+struct GroupProducts {
+  std::vector<Problem> list;
+  bool counted = false;
+};
+
 // The products of a batch, and the rows of their C, that a step works on.
 struct Part {
   std::size_t first_product = 0;
@@ -116,7 +134,9 @@ struct LaunchPlan {
   std::size_t padded_k = 0;
   // Bytes of the workspace's buffers, 0 for those that there are not. A packed operand that is an image has none.
   std::array<std::size_t, kWorkspaceParts> bytes{};
-  std::vector<Step> steps;  // of a call that reads A and B; of one with k = 0 else
+  std::vector<Step> steps;           // of a call that reads A and B; of one with k = 0 else
+  std::vector<GroupMember> members;  // of a variant for groups, unless the products are counted on the device
+  bool counted = false;
 
   std::size_t bytes_of(Value part) const { return bytes[static_cast<std::size_t>(part)]; }
   std::size_t workspace_bytes() const;  // of a caller's buffer: each part begins at a multiple of the alignment
@@ -125,8 +145,12 @@ struct LaunchPlan {
 // `problem` is row-major and possible: check(). `variant` follows the contract, computes the problem (or the
 // real_product of a complex one), and outlives the plan. `complex_items`: work-items in a group of the kernels that
 // rearrange complex operands. Fails with out_of_memory where the device cannot hold the workspace of one product.
+// With a variant for groups, `group` has the products, or none: then they are those of the problem's batch.
 Result<LaunchPlan> plan_launches(const Problem& problem, const cache::Variant& variant, const DeviceLimits& limits,
-                                 std::size_t complex_items = 1);
+                                 std::size_t complex_items = 1, const GroupProducts& group = {});
+
+// The tiles of a group's launch; counted, as many as there can be at most.
+std::size_t group_tiles(const cache::Variant& variant, const GroupProducts& group);
 
 // Adds the steps of some products of the batch, which share alpha and beta. reads_operands: neither alpha nor k is 0.
 void append_steps(const LaunchPlan& plan, std::size_t first_product, std::size_t products, bool reads_operands,

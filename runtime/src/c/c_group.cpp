@@ -1,0 +1,1 @@
+#include "c/c_api.hpp"
