@@ -422,9 +422,11 @@ class Library {
   // start of the buffers, one element of `offsets`. They must agree in kind, layout, epilogue (but for ldd) and
   // quantization; sizes may be 0. One launch, where a bundle has a variant for groups of this kind that need not be
   // compiled (`clbake build --group`); else a launch or more for each product, prepared once for those of equal sizes.
+  // `variant`: the name of one for groups, which serves or the call fails; empty: the library's choice.
   // Fails with invalid_argument: `group` for an empty list, for products that do not agree, and where the Cs of two
   // share an element (or interleave over millions of rows); else as `prepare`, the product named. Nothing is recorded.
-  CLBAKE_API Result<GemmGroup> prepare_group(const std::vector<Problem>& products) const;
+  CLBAKE_API Result<GemmGroup> prepare_group(const std::vector<Problem>& products,
+                                             const std::string& variant = {}) const;
 
   // The same for problem.batch products that share n, k and their leading dimensions, and of which only the device
   // knows how many rows each has: GroupBuffers::counts. The rows of product i in A, C and D, and in a bias for each
@@ -432,7 +434,7 @@ class Library {
   // column i * bias_stride. problem.m is the most rows that all have together: a count is cut to what is left of it, a
   // negative one counts as 0; rows of C beyond all of them stay as they were. Row-major, plain precisions, no offsets.
   // Needs a variant for groups, else fails with no_variant.
-  CLBAKE_API Result<GemmGroup> prepare_counted_group(const Problem& problem) const;
+  CLBAKE_API Result<GemmGroup> prepare_counted_group(const Problem& problem, const std::string& variant = {}) const;
 
   // prepare and enqueue in one call; fails like both. Keeps the prepared problems as plans, up to kPlans, and
   // kPlanBytes of their workspaces, for each of a few groups of threads, replacing the least recently used: from the

@@ -151,12 +151,13 @@ Status check_counted(const Problem& p) {
 }
 
 // The bundle's variant whose tiles are largest, if they occupy the device; else the one that makes the most of them.
-std::optional<std::uint32_t> variant_for(const Bundle& bundle, const GroupProducts& group, std::size_t units) {
+std::optional<std::uint32_t> variant_for(const Bundle& bundle, const GroupProducts& group, const std::string& name,
+                                         std::size_t units) {
   std::optional<std::uint32_t> best;
   std::pair<bool, std::size_t> best_rank;
   for (const std::uint32_t index : capable_variants(bundle, group.list[0], true)) {
     const Result<cache::Variant> variant = bundle.variant(index);
-    if (!variant || !check_launchable(*variant)) continue;
+    if (!variant || !check_launchable(*variant) || (!name.empty() && variant->name != name)) continue;
     const cache::Launch& launch = product_launch(*variant);
     const std::size_t tiles = group_tiles(*variant, group);
     const bool occupies = tiles >= 2 * units;
@@ -307,23 +308,26 @@ Status PreparedGroup::enqueue(cl_command_queue queue, const Scalars& scalars, Ma
   return enqueue_each(queue, scalars, a, b, c, more, events);
 }
 
-Result<Handle> Library::State::make_group_handle(const GroupProducts& group) {
+Result<Handle> Library::State::make_group_handle(const GroupProducts& group, const std::string& variant_name) {
   const GroupProducts products = row_major_of(group);
   const Problem shared = group.counted ? products.list[0] : shared_by(products.list);
   Request request;
   request.problem = shared;
   request.named = true;
   for (std::size_t i = 0; i < setup.bundles.size(); ++i) {
-    const std::optional<std::uint32_t> variant = variant_for(setup.bundles[i].bundle, products, limits.units);
+    const std::optional<std::uint32_t> variant =
+        variant_for(setup.bundles[i].bundle, products, variant_name, limits.units);
     if (variant) request.candidates.push_back({i, *variant});
   }
   if (request.candidates.empty()) {
-    return {Code::no_variant, joined({"no bundle has a variant for groups of ", name(shared.precision),
-                                      "; 'clbake build --group' bakes them"})};
+    return {Code::no_variant,
+            joined({"no bundle has ", variant_name.empty() ? "a variant" : variant_name, " for groups of ",
+                    name(shared.precision), "; 'clbake build --group' bakes them"})};
   }
   const Result<Explanation> explained = policy.explain(request);
   if (!explained) return explained.status();
-  if (!group.counted && explained->origin == Origin::source) return {Code::no_variant, "it would have to be compiled"};
+  const bool may_compile = group.counted || !variant_name.empty();
+  if (!may_compile && explained->origin == Origin::source) return {Code::no_variant, "it would have to be compiled"};
   Result<Found> found = policy.find(request);
   if (!found) return found.status();
   const auto parts = parts_of(shared, group.list[0].layout);
@@ -332,12 +336,12 @@ Result<Handle> Library::State::make_group_handle(const GroupProducts& group) {
   return make(parts);
 }
 
-Result<std::unique_ptr<PreparedGroup>> Library::State::prepare_group(GroupProducts group) {
+Result<std::unique_ptr<PreparedGroup>> Library::State::prepare_group(GroupProducts group, const std::string& variant) {
   auto made = exceptions_to_status([&]() -> Result<std::unique_ptr<PreparedGroup>> {
     const Status possible = PreparedGroup::check(group);
     if (!possible) return possible;
-    Result<Handle> handle = make_group_handle(group);
-    if (!handle && group.counted) return handle.status();
+    Result<Handle> handle = make_group_handle(group, variant);
+    if (!handle && (group.counted || !variant.empty())) return handle.status();
     auto prepared = std::make_unique<PreparedGroup>(std::move(group), setup.context, setup.device);
     if (handle) {
       prepared->set_one_launch(std::move(*handle));
@@ -351,17 +355,17 @@ Result<std::unique_ptr<PreparedGroup>> Library::State::prepare_group(GroupProduc
   return made;
 }
 
-Result<GemmGroup> Library::prepare_group(const std::vector<Problem>& products) const {
-  Result<std::unique_ptr<PreparedGroup>> made = state_->prepare_group({products, false});
+Result<GemmGroup> Library::prepare_group(const std::vector<Problem>& products, const std::string& variant) const {
+  Result<std::unique_ptr<PreparedGroup>> made = state_->prepare_group({products, false}, variant);
   if (!made) return made.status();
   return GemmGroup(std::move(*made));
 }
 
-Result<GemmGroup> Library::prepare_counted_group(const Problem& problem) const {
+Result<GemmGroup> Library::prepare_counted_group(const Problem& problem, const std::string& variant) const {
   Problem counted = problem;  // without the strides that a counted group does not have
   counted.a_stride = counted.c_stride = counted.epilogue.d_stride = 0;
   if (counted.epilogue.bias == Bias::per_row) counted.epilogue.bias_stride = 0;
-  Result<std::unique_ptr<PreparedGroup>> made = state_->prepare_group({{counted}, true});
+  Result<std::unique_ptr<PreparedGroup>> made = state_->prepare_group({{counted}, true}, variant);
   if (!made) return made.status();
   return GemmGroup(std::move(*made));
 }
