@@ -120,6 +120,9 @@ typedef enum clbake_argument {
   CLBAKE_ARGUMENT_ROW_SCALES = 57, /* as A; too small; or shares elements with C */
   CLBAKE_ARGUMENT_COLUMN_SCALES = 58,
 
+  CLBAKE_ARGUMENT_GROUP = 64,  /* null; no products, or some that differ in what they share; Cs that share elements */
+  CLBAKE_ARGUMENT_COUNTS = 65, /* as A; too small; or in C */
+
   CLBAKE_ARGUMENT_QUEUE = 30,     /* null, or of another context or device */
   CLBAKE_ARGUMENT_WAIT_LIST = 31, /* null, or with a null event */
   CLBAKE_ARGUMENT_CONTEXT = 40,
@@ -147,6 +150,7 @@ typedef struct clbake_error {
 typedef struct clbake_bundle clbake_bundle;
 typedef struct clbake_library clbake_library;
 typedef struct clbake_gemm clbake_gemm;
+typedef struct clbake_group clbake_group;
 typedef struct clbake_program clbake_program;
 typedef struct clbake_overlay clbake_overlay;
 typedef struct clbake_trust clbake_trust;

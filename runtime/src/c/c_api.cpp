@@ -15,47 +15,11 @@ using clbake::Result;
 using clbake::Status;
 using namespace clbake::c;
 
-namespace {
-struct CLog {
-  clbake_log log = nullptr;
-  void* data = nullptr;
-};
-}  // namespace
-
-struct clbake_library {
-  std::unique_ptr<CLog> log;  // outlives the library's thread, which may use it
-  clbake::Library library;
-  std::atomic<std::size_t> owners{1};
-};
-
-struct clbake_gemm {
-  clbake::Gemm gemm;
-};
-
 struct clbake_program {
   clbake::LoadedProgram program;
 };
 
 namespace {
-
-clbake::Library& library_of(clbake_library* library) { return given(library, "library", Argument::library)->library; }
-template <typename Handle>
-auto& gemm_of(Handle* gemm) {
-  return given(gemm, "gemm", Argument::gemm)->gemm;
-}
-
-// A place for the caller's new object or result.
-template <typename T>
-T* output(T* to, const char* name) {
-  return given(to, name, Argument::output);
-}
-
-// A struct of the caller's that the library fills in.
-template <typename Struct>
-Struct& sized_output(Struct* to, const char* name) {
-  check_size(output(to, name)->struct_size, sizeof *to, name, true);
-  return *to;
-}
 
 // The i-th text of a list, up to its zero unless its size is given.
 std::string text_in(const char* const* list, const size_t* sizes, std::size_t i, const char* name) {
@@ -93,29 +57,6 @@ clbake::Epilogue epilogue_of(const clbake_problem& from) {
   e.ldd = from.ldd;
   e.d_stride = from.d_stride;
   return e;
-}
-
-clbake::EpilogueBuffers buffers_of(const clbake_epilogue_buffers* from) {
-  if (!from) return {};
-  return {{from->bias, from->bias_offset},
-          {from->d, from->d_offset},
-          {from->row_scales, from->row_scales_offset},
-          {from->column_scales, from->column_scales_offset}};
-}
-
-clbake::Scalars scalars_of(const clbake_scalars& from) {
-  return {{from.alpha, from.alpha_imaginary}, {from.beta, from.beta_imaginary}};
-}
-
-// Calls one(alpha and beta of all products), or each(a list with one for each product).
-template <typename One, typename Each>
-Status with_scalars(const clbake_scalars* scalars, std::size_t count, const One& one, const Each& each) {
-  if (count > 0) given(scalars, "scalars", Argument::scalars);
-  if (count == 1) return one(scalars_of(*scalars));
-  std::vector<clbake::Scalars> list;
-  list.reserve(count);
-  for (std::size_t i = 0; i < count; ++i) list.push_back(scalars_of(scalars[i]));
-  return each(list);
 }
 
 // Throws Refused unless the value is from `first` to `last`: in C an enumerator may be any number.
@@ -193,7 +134,9 @@ Result<clbake::Options> options_of(const clbake_options* from) {
   return options;
 }
 
-Status copy_explanation(const Result<clbake::Explanation>& result, clbake_explanation& to) {
+}  // namespace
+
+Status clbake::c::copy_explanation(const Result<clbake::Explanation>& result, clbake_explanation& to) {
   if (!result) return result.status();
   const clbake::Explanation& from = *result;
   to.origin = static_cast<clbake_origin>(from.origin);
@@ -210,8 +153,6 @@ Status copy_explanation(const Result<clbake::Explanation>& result, clbake_explan
   to.kernel_us = from.kernel_us;
   return {};
 }
-
-}  // namespace
 
 clbake_code clbake_bundle_open(const char* path, clbake_bundle** bundle, clbake_error* error) {
   return run(error, [&] {
@@ -374,67 +315,6 @@ void clbake_library_finish(clbake_library* library) {
   if (library) library->library.finish();
 }
 
-clbake_code clbake_gemm_prepare(clbake_library* library, const clbake_problem* problem, const char* variant,
-                                int caller_workspace, clbake_gemm** gemm, clbake_error* error) {
-  return run(error, [&] {
-    const clbake::Library& from = library_of(library);
-    clbake_gemm** const to = output(gemm, "gemm");
-    clbake::PrepareOptions options;
-    if (variant) options.variant = variant;
-    options.caller_workspace = caller_workspace != 0;
-    return hand_over(from.prepare(problem_of(problem), options), to);
-  });
-}
-
-clbake_code clbake_gemm_clone(const clbake_gemm* gemm, clbake_gemm** clone, clbake_error* error) {
-  return run(error, [&] {
-    clbake_gemm** const to = output(clone, "clone");
-    return hand_over(gemm_of(gemm).clone(), to);
-  });
-}
-
-void clbake_gemm_release(clbake_gemm* gemm) { delete gemm; }
-
-std::size_t clbake_gemm_workspace_bytes(const clbake_gemm* gemm) { return gemm ? gemm->gemm.workspace_bytes() : 0; }
-
-clbake_code clbake_gemm_use_workspace(clbake_gemm* gemm, cl_mem buffer, std::size_t offset_bytes, clbake_error* error) {
-  return run(error, [&] { return gemm_of(gemm).use_workspace(buffer, offset_bytes); });
-}
-
-clbake_code clbake_gemm_explanation(const clbake_gemm* gemm, clbake_explanation* explanation, clbake_error* error) {
-  return run(error,
-             [&] { return copy_explanation(gemm_of(gemm).explanation(), sized_output(explanation, "explanation")); });
-}
-
-clbake_code clbake_gemm_enqueue(clbake_gemm* gemm, cl_command_queue queue, double alpha, cl_mem a, std::size_t a_offset,
-                                cl_mem b, std::size_t b_offset, double beta, cl_mem c, std::size_t c_offset,
-                                const clbake_epilogue_buffers* more, cl_uint wait_count, const cl_event* wait_list,
-                                cl_event* event, clbake_error* error) {
-  const clbake_scalars scalars = {alpha, 0, beta, 0};
-  return clbake_gemm_enqueue_scaled(gemm, queue, &scalars, 1, a, a_offset, b, b_offset, c, c_offset, more, wait_count,
-                                    wait_list, event, error);
-}
-
-clbake_code clbake_gemm_enqueue_scaled(clbake_gemm* gemm, cl_command_queue queue, const clbake_scalars* scalars,
-                                       std::size_t count, cl_mem a, std::size_t a_offset, cl_mem b,
-                                       std::size_t b_offset, cl_mem c, std::size_t c_offset,
-                                       const clbake_epilogue_buffers* more, cl_uint wait_count,
-                                       const cl_event* wait_list, cl_event* event, clbake_error* error) {
-  return run(error, [&] {
-    clbake::Gemm& by = gemm_of(gemm);
-    return with_scalars(
-        scalars, count,
-        [&](const clbake::Scalars& s) {
-          return by.enqueue(queue, s.alpha, {a, a_offset}, {b, b_offset}, s.beta, {c, c_offset}, buffers_of(more),
-                            wait_count, wait_list, event);
-        },
-        [&](const std::vector<clbake::Scalars>& list) {
-          return by.enqueue(queue, list, {a, a_offset}, {b, b_offset}, {c, c_offset}, buffers_of(more), wait_count,
-                            wait_list, event);
-        });
-  });
-}
-
 clbake_code clbake_svm_buffer(cl_context context, void* memory, std::size_t bytes, cl_mem* buffer,
                               clbake_error* error) {
   return run(error, [&]() -> clbake::Status {
@@ -442,18 +322,6 @@ clbake_code clbake_svm_buffer(cl_context context, void* memory, std::size_t byte
     const clbake::Result<cl_mem> made = clbake::svm_buffer(context, memory, bytes);
     if (made) *to = *made;
     return made.status();
-  });
-}
-
-clbake_code clbake_gemm_record(clbake_gemm* gemm, _cl_command_buffer_khr* commands, double alpha, cl_mem a,
-                               std::size_t a_offset, cl_mem b, std::size_t b_offset, double beta, cl_mem c,
-                               std::size_t c_offset, const clbake_epilogue_buffers* more, cl_uint wait_count,
-                               const cl_uint* wait, cl_uint* point, clbake_error* error) {
-  return run(error, [&]() -> clbake::Status {
-    if (wait_count > 0 && !wait)
-      return {clbake::Argument::wait_list, "wait_list: null, of " + std::to_string(wait_count)};
-    return gemm_of(gemm).record(commands, alpha, {a, a_offset}, {b, b_offset}, beta, {c, c_offset}, buffers_of(more),
-                                std::vector<cl_uint>(wait, wait + wait_count), point);
   });
 }
 

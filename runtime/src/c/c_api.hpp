@@ -7,9 +7,12 @@
 #include <clbake/trust.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 struct clbake_bundle {
   clbake::Bundle bundle;
@@ -21,6 +24,19 @@ struct clbake_overlay {
 
 struct clbake_trust {
   std::shared_ptr<const clbake::Trust> trust;
+};
+
+namespace clbake::c {
+struct CLog {
+  clbake_log log = nullptr;
+  void* data = nullptr;
+};
+}  // namespace clbake::c
+
+struct clbake_library {
+  std::unique_ptr<clbake::c::CLog> log;  // outlives the library's thread, which may use it
+  clbake::Library library;
+  std::atomic<std::size_t> owners{1};
 };
 
 namespace clbake::c {
@@ -97,5 +113,46 @@ inline void check_size(std::size_t size, std::size_t known, const char* name, bo
                                             std::to_string(known) +
                                             ": call its _init function, with headers of this version"}};
 }
+
+inline Library& library_of(clbake_library* library) { return given(library, "library", Argument::library)->library; }
+
+// A place for the caller's new object or result.
+template <typename T>
+T* output(T* to, const char* name) {
+  return given(to, name, Argument::output);
+}
+
+// A struct of the caller's that the library fills in.
+template <typename Struct>
+Struct& sized_output(Struct* to, const char* name) {
+  check_size(output(to, name)->struct_size, sizeof *to, name, true);
+  return *to;
+}
+
+inline EpilogueBuffers buffers_of(const clbake_epilogue_buffers* from) {
+  if (!from) return {};
+  return {{from->bias, from->bias_offset},
+          {from->d, from->d_offset},
+          {from->row_scales, from->row_scales_offset},
+          {from->column_scales, from->column_scales_offset}};
+}
+
+inline Scalars scalars_of(const clbake_scalars& from) {
+  return {{from.alpha, from.alpha_imaginary}, {from.beta, from.beta_imaginary}};
+}
+
+// Calls one(alpha and beta of all products), or each(a list with one for each product).
+template <typename One, typename Each>
+Status with_scalars(const clbake_scalars* scalars, std::size_t count, const One& one, const Each& each) {
+  if (count > 0) given(scalars, "scalars", Argument::scalars);
+  if (count == 1) return one(scalars_of(*scalars));
+  std::vector<Scalars> list;
+  list.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) list.push_back(scalars_of(scalars[i]));
+  return each(list);
+}
+
+// Copies the texts, cut where they are longer.
+Status copy_explanation(const Result<Explanation>& result, clbake_explanation& to);
 
 }  // namespace clbake::c
