@@ -4,7 +4,6 @@
 #include <clbake/cache/writer.hpp>
 #include <clbake/finalize.hpp>
 
-#include <random>
 #include <sstream>
 
 namespace clbake::tests {
@@ -122,34 +121,17 @@ std::string failure_of(const Surroundings& where, const std::string& variant, co
 }
 
 std::vector<Problem> random_group(const GemmKind& kind, std::size_t tile, std::size_t number, GemmRunOptions& options) {
-  std::mt19937 random(static_cast<std::uint32_t>(number));
   const bool exchanged = number % 3 == 1;
-  const auto size = [&] { return random() % 5 == 0 ? random() % 2 : random() % (2 * tile); };
-  std::size_t ends[3] = {};  // of the matrices so far
-  const auto place = [&](std::size_t which, std::size_t elements) {
-    const std::size_t at = ends[which] + random() % 7;
-    ends[which] = at + elements;
-    return at;
-  };
-  std::vector<Problem> products;
-  for (std::size_t i = 0; i < 1 + number % 11; ++i) {
-    const std::size_t m = size(), n = size(), k = size();
-    Problem p = exchanged ? tight_problem(kind.precision, m, n, k, kind.trans_b, kind.trans_a, Layout::column_major)
-                          : tight_problem(kind.precision, m, n, k, kind.trans_a, kind.trans_b);
-    p.lda += random() % 3;
-    p.ldb += random() % 3;
-    p.ldc += random() % 3;
-    const Extents elements = extents(p);
-    p.offsets = {{place(0, elements.a), place(1, elements.b), place(2, elements.c)}};
-    products.push_back(p);
-  }
-  if (!is_complex(kind.precision)) set_epilogue(products[0], options, number);
+  const GemmKind stated = exchanged ? GemmKind{kind.precision, kind.trans_b, kind.trans_a} : kind;
+  const Layout layout = exchanged ? Layout::column_major : Layout::row_major;
+  std::vector<Problem> products =
+      random_products(stated, layout, 1 + number % 11, 2 * tile, true, static_cast<std::uint32_t>(number));
+  set_epilogue(products[0], options, number);
   for (Problem& p : products) {
     p.epilogue = products[0].epilogue;
     p.epilogue.bias_stride = number % 2 == 0 ? 0 : 2 * tile + 1;
     p.epilogue.ldd = p.ldc;
   }
-  std::swap(products.front(), products[products.size() / 2]);
   options.seed = static_cast<std::uint32_t>(number);
   options.alpha = number % 5 == 0 ? 0 : -1.5;
   options.beta = number % 2 == 0 ? 0 : 0.75;

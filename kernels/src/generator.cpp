@@ -91,9 +91,9 @@ std::string build_options(const Params& params) {
     if (parameter.macro.empty()) continue;
     bool wanted = parameter.of(params.family);
     for (const std::string_view macro : shared) wanted = wanted || macro == parameter.macro;
-    if (parameter.name == "group") wanted = params.group;  // else the options stay as they were without it
     if (wanted) define(parameter.macro, macro_value(parameter, parameter.get(params)));
   }
+  if (params.group) define("GROUP", "1");
   // PoCL 7.1 has images for OpenCL C 1.2 only if this says so, though the standard has the name from 3.0 on.
   if (params.layout_a == Layout::image || params.layout_b == Layout::image) define("__opencl_c_images", "1");
   return options;

@@ -166,7 +166,9 @@ const std::vector<Parameter>& parameters() {
         choice<&Params::group>("group", bit(Family::direct) | bit(Family::register_tile) | local_tile,
                                "products of different sizes in one launch", {"nogroup", "group"}),
         choice<&Params::front_end>("front_end", every, "NVIDIA: who compiles the source", {"driver", "clang"})};
-    list.back().macro.clear();  // the kernels do not depend on it
+    for (Parameter& parameter : list) {  // the kernels do not depend on the one, and no search sets the other
+      if (parameter.name == "front_end" || parameter.name == "group") parameter.macro.clear();
+    }
     return list;
   }();
   return all;

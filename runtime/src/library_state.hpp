@@ -16,6 +16,7 @@
 namespace clbake {
 
 class ContentPrograms;
+struct GroupProducts;
 
 using Handle = std::unique_ptr<PreparedGemm>;
 
@@ -44,7 +45,7 @@ struct Library::State {
   Result<Handle> prepare(const Problem& problem, const PrepareOptions& options, bool marks_calls = false);
   std::shared_ptr<PreparedGemm::Parts> parts_of(const Problem& row_major, Layout layout) const;
   // Counts and logs every failure.
-  Result<std::unique_ptr<PreparedGroup>> prepare_group(GroupProducts group, const std::string& variant);
+  Result<GemmGroup> prepare_group(const GroupProducts& group, const std::string& variant);
   // For all products in one launch. Fails with no_variant also where that would have to be compiled, and need not be.
   Result<Handle> make_group_handle(const GroupProducts& group, const std::string& variant);
   Result<Handle> try_prepare(const Request& request, const std::shared_ptr<PreparedGemm::Parts>& parts);

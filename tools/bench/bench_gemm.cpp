@@ -1,6 +1,5 @@
 // `clbake bench gemm`: speed of the bundle's kernels, side by side with other libraries.
 #include "bench/bench.hpp"
-#include "bench/bench_group.hpp"
 #include "bench/host_calls.hpp"
 #include "bench/peers/peers.hpp"
 #include "cli/arguments.hpp"

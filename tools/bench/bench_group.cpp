@@ -1,5 +1,4 @@
-#include "bench/bench_group.hpp"
-
+// `clbake bench gemm --group`: products of random sizes, one by one and as a group.
 #include "bench/bench.hpp"
 #include "cli/arguments.hpp"
 #include "cli/json.hpp"
@@ -9,183 +8,133 @@
 #include <algorithm>
 #include <cstdio>
 #include <limits>
+#include <map>
 #include <memory>
-#include <random>
 
 namespace clbake::tool {
 namespace {
 
-constexpr std::size_t kLeastSize = 16, kMostSize = 512;
-
-struct Bench {
+struct GroupBench {
   BenchDevice on;
-  Library library;
   std::vector<Problem> products;
   builder::GemmRun run;
-  std::vector<Gemm> singles;
   GemmGroup group;
-  std::vector<bool> one_launch = {};  // of each single
+  std::vector<Gemm> singles;
+  Status enqueue_single(std::size_t i, cl_command_queue queue, cl_event* event) {
+    const auto [a, b, c] = run.buffers();
+    const BatchOffsets& at = products[i].offsets[0];
+    return singles[i].enqueue(queue, 1.0, {a, at.a}, {b, at.b}, 0.0, {c, at.c}, 0, nullptr, event);
+  }
+  void run_singles() {
+    need(builder::finish_timed(on.session, [&](cl_event* event) {
+      Status status;
+      for (std::size_t i = 0; status && i < singles.size(); ++i) {
+        status = enqueue_single(i, on.session.queue(), i + 1 == singles.size() ? event : nullptr);
+      }
+      return status;
+    }));
+  }
 };
 
-std::vector<Problem> random_products(const GemmKind& kind, std::size_t count, std::uint32_t seed) {
-  std::mt19937 random(seed);
-  const auto size = [&] { return kLeastSize + random() % (kMostSize - kLeastSize + 1); };
-  BatchOffsets at;
-  std::vector<Problem> products;
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t m = size(), n = size(), k = size();
-    Problem p = builder::tight_problem(kind.precision, m, n, k, kind.trans_a, kind.trans_b);
-    const Extents elements = extents(p);
-    p.offsets = {at};
-    at = {at.a + elements.a, at.b + elements.b, at.c + elements.c};
-    products.push_back(p);
-  }
-  return products;
-}
-
-Status enqueue_single(Bench& bench, std::size_t i, cl_command_queue queue, cl_event* event) {
-  const auto [a, b, c] = bench.run.buffers();
-  const BatchOffsets& at = bench.products[i].offsets[0];
-  return bench.singles[i].enqueue(queue, 1.0, {a, at.a}, {b, at.b}, 0.0, {c, at.c}, 0, nullptr, event);
-}
-
-void run_singles(Bench& bench) {
-  need(builder::finish_timed(bench.on.session, [&](cl_event* event) {
-    Status status;
-    for (std::size_t i = 0; status && i < bench.singles.size(); ++i) {
-      status = enqueue_single(bench, i, bench.on.session.queue(), i + 1 == bench.singles.size() ? event : nullptr);
-    }
-    return status;
-  }));
-}
-
-double nanoseconds(cl_event event, cl_profiling_info which) {
+double device_us(cl_event event, cl_profiling_info which) {
   cl_ulong time = 0;
   if (clGetEventProfilingInfo(event, which, sizeof time, &time, nullptr) != CL_SUCCESS) {
     throw Failure("the driver has no profiling times");
   }
-  return static_cast<double>(time);
+  return static_cast<double>(time) / 1e3;
 }
 
-// The time on the device: from the start of a product's launch, or of several from the end of a marker before them.
-double device_us(Bench& bench, std::size_t i, cl_command_queue queue) {
-  cl_event before = nullptr, event = nullptr;
-  if (!bench.one_launch[i] && clEnqueueMarkerWithWaitList(queue, 0, nullptr, &before) != CL_SUCCESS) {
-    throw Failure("clEnqueueMarkerWithWaitList failed");
+// The shortest time on the device: of one launch, or from the end of a marker before several.
+template <typename Enqueue>
+double shortest_us(cl_command_queue queue, bool one_launch, std::size_t rounds, const Enqueue& enqueue) {
+  double shortest = std::numeric_limits<double>::infinity();
+  for (std::size_t round = 0; round < 4 + rounds; ++round) {
+    cl_event before = nullptr, event = nullptr;
+    clEnqueueMarkerWithWaitList(queue, 0, nullptr, &before);
+    need(enqueue(&event));
+    clWaitForEvents(1, &event);
+    const double start =
+        one_launch ? device_us(event, CL_PROFILING_COMMAND_START) : device_us(before, CL_PROFILING_COMMAND_END);
+    shortest = std::min(shortest, device_us(event, CL_PROFILING_COMMAND_END) - start);
+    clReleaseEvent(before);
+    clReleaseEvent(event);
   }
-  need(enqueue_single(bench, i, queue, &event));
-  clWaitForEvents(1, &event);
-  const double start =
-      before ? nanoseconds(before, CL_PROFILING_COMMAND_END) : nanoseconds(event, CL_PROFILING_COMMAND_START);
-  const double us = (nanoseconds(event, CL_PROFILING_COMMAND_END) - start) / 1e3;
-  clReleaseEvent(event);
-  if (before) clReleaseEvent(before);
-  return us;
+  return shortest;
 }
 
-double sum_of_shortest(Bench& bench, std::size_t rounds) {
+// Times on the device in microseconds: the sum of each product's shortest one, and the group's.
+std::pair<double, double> device_times(GroupBench& bench, const Bundle& bundle, std::size_t rounds) {
   cl_int error = CL_SUCCESS;
   const std::unique_ptr<_cl_command_queue, decltype(&clReleaseCommandQueue)> queue(
       clCreateCommandQueue(bench.on.session.context(), bench.on.device.id, CL_QUEUE_PROFILING_ENABLE, &error),
       clReleaseCommandQueue);
   if (error != CL_SUCCESS) throw Failure("the device has no queue with profiling");
+  std::map<std::string, std::size_t> launches;  // of each variant
+  for (std::uint32_t v = 0; v < bundle.variant_count(); ++v) {
+    const cache::Variant variant = need(bundle.variant(v));
+    launches[variant.name] = variant.launches.size();
+  }
   double sum = 0;
   for (std::size_t i = 0; i < bench.singles.size(); ++i) {
-    double shortest = std::numeric_limits<double>::infinity();
-    for (std::size_t round = 0; round < 4 + rounds; ++round) {
-      shortest = std::min(shortest, device_us(bench, i, queue.get()));
-    }
-    sum += shortest;
+    sum += shortest_us(queue.get(), launches[bench.singles[i].explanation().variant] == 1, rounds,
+                       [&](cl_event* event) { return bench.enqueue_single(i, queue.get(), event); });
   }
-  return sum;
-}
-
-bool launches_once(const Bundle& bundle, const std::string& variant) {
-  for (std::uint32_t v = 0; v < bundle.variant_count(); ++v) {
-    const cache::Variant found = need(bundle.variant(v));
-    if (found.name == variant) return found.launches.size() == 1;
-  }
-  return false;
-}
-
-void check_result(const Bench& bench) {
-  if (!need(bench.run.check()).ok()) throw Failure("wrong result of " + bench.group.explanation().variant);
-}
-
-Bench prepared(const Cli& cli, const GemmKind& kind, const std::vector<Problem>& products) {
-  const Bundle bundle = open_verified(cli.file());
-  BenchDevice on = open_device(bundle, cli.text("device"));
-  Served served = serve(on, bundle, cli.file());
-  builder::GemmRunOptions options;
-  options.check_limit = builder::kPatientCheck / products.size();
-  builder::GemmRun run = need(builder::GemmRun::create(on.session, on.device, products, options));
-  GemmGroup group = need(served.library.prepare_group(products), builder::kind_name(kind));
-  Bench bench{std::move(on), served.library, products, std::move(run), {}, std::move(group)};
-  for (Problem p : products) {
-    p.offsets.clear();
-    bench.singles.push_back(need(bench.library.prepare(p)));
-    bench.one_launch.push_back(launches_once(bundle, bench.singles.back().explanation().variant));
-  }
-  return bench;
+  const std::array<cl_mem, 3> at = bench.run.buffers();
+  const double group = shortest_us(queue.get(), bench.group.is_one_launch(), rounds, [&](cl_event* event) {
+    return bench.group.enqueue(queue.get(), 1.0, {at[0]}, {at[1]}, 0.0, {at[2]}, {}, 0, nullptr, event);
+  });
+  return {sum, group};
 }
 
 }  // namespace
 
 int bench_group(const Cli& cli) {
-  const std::vector<std::string> numbers = split(cli.text("group"), ',');
-  const auto number_in = [&](std::size_t i, std::size_t most) {
-    const bool digits = i < numbers.size() && !numbers[i].empty() && numbers[i].size() < 10 &&
-                        numbers[i].find_first_not_of("0123456789") == std::string::npos;
-    const std::size_t value = digits ? std::stoul(numbers[i]) : 0;
-    if (!digits || value > most || numbers.size() != 2) throw UsageError("--group: expected N,SEED");
-    return value;
-  };
-  const std::size_t count = std::max<std::size_t>(number_in(0, 100000), 1);
-  const auto seed = static_cast<std::uint32_t>(number_in(1, UINT32_MAX));
+  const std::complex<double> numbers = cli.complex_number("group", 0);  // N,SEED
+  const auto count = static_cast<std::size_t>(std::clamp(numbers.real(), 1.0, 1e5));
+  const auto seed = static_cast<std::uint32_t>(std::clamp(numbers.imag(), 0.0, 1e9));
   const std::size_t rounds = cli.size("rounds", 5, 1, 10000);
-  const GemmKind kind =
-      kinds_of({cli.has("precision") ? cli.precisions("precision").front() : Precision::single_precision},
-               cli.text("trans", "nn"))
-          .front();
-  Bench bench = prepared(cli, kind, random_products(kind, count, seed));
-  need(bench.run.run(bench.group));
-  check_result(bench);
-  need(bench.run.reset());
-  run_singles(bench);
-  check_result(bench);
+  const Precision precision = cli.precisions("precision").front();
+  const GemmKind kind = kinds_of({precision}, cli.text("trans", "nn")).front();
+  const std::vector<Problem> products = builder::random_products(kind, Layout::row_major, count, 512, false, seed);
 
-  std::vector<TimedCall> calls = {{[&] { run_singles(bench); }}, {[&] { need(bench.run.time(bench.group)); }}};
-  time_alternately(calls, rounds);
-  const double singles = builder::median(calls[0].us), group = builder::median(calls[1].us);
-  const double device = sum_of_shortest(bench, rounds);
-  double flops = 0;
-  for (const Problem& p : bench.products) {
-    flops += 2.0 * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
+  const Bundle bundle = open_verified(cli.file());
+  BenchDevice on = open_device(bundle, cli.text("device"));
+  const Library library = serve(on, bundle, cli.file()).library;
+  builder::GemmRunOptions options;
+  options.check_limit = builder::kPatientCheck / count;
+  builder::GemmRun run = need(builder::GemmRun::create(on.session, on.device, products, options));
+  GemmGroup group = need(library.prepare_group(products), builder::kind_name(kind));
+  GroupBench bench{std::move(on), products, std::move(run), std::move(group), {}};
+  for (Problem p : products) {
+    p.offsets.clear();
+    bench.singles.push_back(need(library.prepare(p)));
   }
-  const Json report = {{"device", bench.on.device.target.device_name},
-                       {"products", count},
-                       {"seed", seed},
-                       {"variant", bench.group.explanation().variant},
-                       {"one_launch", bench.group.is_one_launch()},
-                       {"one_by_one_us", singles},
-                       {"group_us", group},
-                       {"gflops", flops / group / 1e3},
-                       {"speedup", singles / group},
-                       {"sum_on_device_us", device},
-                       {"of_sum", device / group}};
+  need(bench.run.run(bench.group));
+  if (!need(bench.run.check()).ok()) throw Failure("wrong result of " + bench.group.explanation().variant);
+  std::vector<TimedCall> calls = {{[&] { bench.run_singles(); }}, {[&] { need(bench.run.time(bench.group)); }}};
+  time_alternately(calls, rounds);
+  const double one_by_one = builder::median(calls[0].us), together = builder::median(calls[1].us);
+  const auto [sum, alone] = device_times(bench, bundle, rounds);
+  double flops = 0;
+  for (const Problem& p : products) flops += builder::gflops(builder::shape_of(p), 1) * 1e3;
+  const Json row = {{"variant", bench.group.explanation().variant},
+                    {"one_launch", bench.group.is_one_launch()},
+                    {"one_by_one_us", one_by_one},
+                    {"group_us", together},
+                    {"gflops", flops / together / 1e3},
+                    {"speedup", one_by_one / together},
+                    {"sum_on_device_us", sum},
+                    {"group_on_device_us", alone},
+                    {"ratio", sum / alone}};
   if (cli.has("json")) {
-    print(report);
+    print(row);
     return kSuccess;
   }
-  std::printf("%s; %zu products of random sizes from %zu to %zu, seed %u; %s; medians of %zu rounds in turns\n\n",
-              bench.on.device.target.device_name.c_str(), count, kLeastSize, kMostSize, seed,
-              builder::kind_name(kind).c_str(), rounds);
-  std::printf("one by one         %12.1f us\n", singles);
-  std::printf("group              %12.1f us, %.1f GFLOP/s: %.2f x one by one\n", group, flops / group / 1e3,
-              singles / group);
-  std::printf("sum of each one    %12.1f us on the device, shortest times: %.2f x the group\n", device, device / group);
-  std::printf("the group is %s, %s\n", bench.group.is_one_launch() ? "one launch" : "a launch for each product",
-              bench.group.explanation().variant.c_str());
+  std::printf(
+      "%s; %zu products, m, n and k from 16 to 512; %s\nmedians of one by one, waiting at the end, and as a "
+      "group; the sum of each one's shortest time on the device, the group's, and their ratio\n\n",
+      bench.on.device.target.device_name.c_str(), count, builder::kind_name(kind).c_str());
+  print_table(Json::array({row}));
   return kSuccess;
 }
 

@@ -8,7 +8,6 @@
 
 #include <chrono>
 #include <iomanip>
-#include <random>
 #include <set>
 #include <sstream>
 
@@ -149,50 +148,44 @@ Status check_edges(EntryProof& entry) {
   return {};
 }
 
-// Products of random sizes, some of them empty, from a list; or the same columns and depth, and rows that the device
-// counts, of which some are negative and the others too many for the C there is.
-std::vector<Problem> random_group(const cache::Variant& v, std::uint32_t number, GemmRunOptions& options) {
-  const bool counted = number % 2 == 1;
-  const cache::Launch& launch = product_launch(v);
-  std::mt19937 random(number);
-  const Problem first = problem_of(v, 3 * launch.tile_m, launch.tile_n + 3, 21);
-  std::size_t a = 0, b = 0, c = 0, left = first.m;
+// Six products of which the device counts the rows: one count is negative, and all together are too many for `whole`.
+std::vector<Problem> counted_products(const Problem& whole, GemmRunOptions& options) {
+  std::size_t begin = 0;
   std::vector<Problem> products;
   for (std::size_t i = 0; i < 6; ++i) {
-    Problem p = problem_of(v, random() % (2 * launch.tile_m), random() % (2 * launch.tile_n), random() % 90);
-    if (counted) {
-      options.counts.push_back(i == 2 ? -1 : static_cast<std::int32_t>(p.m));
-      p = first;
-      p.m = i == 2 ? 0 : std::min(static_cast<std::size_t>(options.counts.back()), left);
-      left -= p.m;
-    }
-    const Extents elements = extents(p);
-    p.offsets = {{a, b, c}};
-    a += counted ? (p.trans_a ? p.m : p.m * p.lda) : elements.a;
-    b += elements.b;
-    c += p.m * p.ldc;
-    p.epilogue = epilogue_number(number, p);
-    p.epilogue.ldd = p.ldc;
+    options.counts.push_back(i == 2 ? -1 : static_cast<std::int32_t>(whole.m / 5 + i));
+    Problem p = whole;
+    p.m = i == 2 ? 0 : std::min(whole.m / 5 + i, whole.m - begin);
+    p.batch = 1;
+    p.offsets = {{begin * (p.trans_a ? 1 : p.lda), i * whole.b_stride, begin * p.ldc}};
+    begin += p.m;
     products.push_back(p);
   }
-  options.behind = extents(first).a + extents(first).c;
   return products;
 }
 
 Status check_groups(EntryProof& entry) {
   const cache::Variant& v = entry.job.variant;
+  const cache::Launch& launch = product_launch(v);
   for (std::uint32_t number = 0; number < 8; ++number) {
     GemmRunOptions options;
     options.seed = number;
     options.beta = number < 4 ? 0 : 0.5;
-    const std::vector<Problem> products = random_group(v, number, options);
-    Problem counted = products[0];
-    counted.m = 3 * product_launch(v).tile_m;
-    counted.batch = products.size();
-    counted.b_stride = products[1].offsets[0].b;
-    counted.offsets.clear();
-    Result<GemmGroup> group = options.counts.empty() ? entry.library.prepare_group(products, v.name)
-                                                     : entry.library.prepare_counted_group(counted, v.name);
+    Problem whole = problem_of(v, 3 * launch.tile_m, launch.tile_n + 3, 21);
+    whole.batch = 6;
+    whole.b_stride = extents(whole).b;
+    whole.epilogue = epilogue_number(number, whole);
+    whole.epilogue.ldd = whole.ldc;
+    const bool counted = number % 2 == 1;
+    std::vector<Problem> products =
+        counted ? counted_products(whole, options)
+                : random_products(v, Layout::row_major, 7, launch.tile_m + launch.tile_n, true, number);
+    for (Problem& p : products) {
+      p.epilogue = whole.epilogue;
+      p.epilogue.ldd = p.ldc;
+    }
+    Result<GemmGroup> group =
+        counted ? entry.library.prepare_counted_group(whole, v.name) : entry.library.prepare_group(products, v.name);
     if (!group) return group.status();
     Result<GemmRun> run = GemmRun::create(entry.session, entry.device, products, options);
     if (!run) return run.status();

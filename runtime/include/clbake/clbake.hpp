@@ -324,7 +324,8 @@ class GemmGroup {
   // Enqueues all products, which share alpha, beta and the buffers, and returns without waiting. Product i of the list
   // finds its A, B and C its own offsets[0] behind those of the call, D where C is, the bias and scales i times their
   // stride behind the call's. Otherwise as Gemm::enqueue, and fails like it; operands are checked before alpha and
-  // beta. C must share no element with what another product reads, either.
+  // beta. No C may share an element with what any product reads or lie between such, from first element to last; but D
+  // may be C.
   CLBAKE_API Status enqueue(cl_command_queue queue, std::complex<double> alpha, Matrix a, Matrix b,
                             std::complex<double> beta, Matrix c, const GroupBuffers& more = {}, cl_uint wait_count = 0,
                             const cl_event* wait_list = nullptr, cl_event* event = nullptr);
@@ -424,7 +425,8 @@ class Library {
   // compiled (`clbake build --group`); else a launch or more for each product, prepared once for those of equal sizes.
   // `variant`: the name of one for groups, which serves or the call fails; empty: the library's choice.
   // Fails with invalid_argument: `group` for an empty list, for products that do not agree, and where the Cs of two
-  // share an element (or interleave over millions of rows); else as `prepare`, the product named. Nothing is recorded.
+  // share an element or lie between each other, compared from their first element to their last; else as `prepare`, the
+  // product named. Nothing is recorded.
   CLBAKE_API Result<GemmGroup> prepare_group(const std::vector<Problem>& products,
                                              const std::string& variant = {}) const;
 

@@ -374,7 +374,7 @@ class GemmGroup(_Handle):
 
     @property
     def is_one_launch(self) -> bool:
-        """Whether one launch computes all products."""
+        """True: one launch computes all products."""
         return bool(_function("clbake_group_is_one_launch")(self._pointer))
 
     @property

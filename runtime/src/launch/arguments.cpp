@@ -78,8 +78,8 @@ KernelNumbers numbers_of(const LaunchPlan& plan, const Part& part, const Call& c
   x.ldc = as_int(p.ldc);
   x.first_product = as_int(part.first_product);
   x.steps = as_int(steps_of(e, call.reads_d) + steps_of(p.quantization, call.reads_operands));
-  x.group = as_int(plan.members.size());
-  if (plan.counted) {
+  x.group = as_int(plan.group.members.size());
+  if (plan.group.counted) {
     x.group = -as_int(p.batch);
     x.a_stride = call.counts.offset;
   }

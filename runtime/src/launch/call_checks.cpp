@@ -45,6 +45,11 @@ bool same_grid(const Operand& x, const Operand& y) {
   return x.ld == y.ld && is_block(x) && is_block(y);
 }
 
+// A D that is C, element for element, is fine.
+bool same_matrix(const Operand& d, const Operand& c) {
+  return d.offset == c.offset && d.ld == c.ld && (c.batch == 1 || d.offsets || d.stride == c.stride);
+}
+
 // Null for a device that is no sub-device.
 cl_device_id parent_of(cl_device_id device) {
   cl_device_id parent = nullptr;
@@ -58,10 +63,6 @@ bool is_within(cl_device_id device, cl_device_id whole) {
 }
 
 }  // namespace
-
-bool same_matrix(const Operand& d, const Operand& c) {
-  return d.offset == c.offset && d.ld == c.ld && (c.batch == 1 || d.offsets || d.stride == c.stride);
-}
 
 std::size_t bias_bytes_of(Precision precision) {
   return is_mixed(precision) && !has_weights(precision) ? sizeof(cl_float) : bytes_of(element_c(precision));

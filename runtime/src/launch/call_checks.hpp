@@ -28,9 +28,6 @@ Status check_wait_list(cl_uint count, const cl_event* list);
 // Bytes of an element of the problem's bias.
 std::size_t bias_bytes_of(Precision precision);
 
-// True for a D that is C, element for element.
-bool same_matrix(const Operand& d, const Operand& c);
-
 // How a failure names a buffer.
 struct BufferArgument {
   const char* name;

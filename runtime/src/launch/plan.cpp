@@ -23,12 +23,6 @@ constexpr std::size_t kMostComplexGroupsInY = 4096;
 
 std::size_t ceil_div(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 
-// Work-groups that compute an m x n matrix, if k is not cut.
-std::size_t tiles_of(const cache::Variant& variant, std::size_t m, std::size_t n) {
-  const cache::Launch& launch = product_launch(variant);
-  return ceil_div(m, launch.tile_m) * ceil_div(n, launch.tile_n);
-}
-
 Status too_large(const char* what, std::size_t value, std::size_t limit) {
   return {Code::out_of_memory, joined({what, " would be ", value, ", the device's limit is ", limit})};
 }
@@ -282,71 +276,40 @@ void append_product(const LaunchPlan& plan, const Part& part, bool reads_operand
   }
 }
 
-// The products of a problem's batch, each by itself.
-std::vector<Problem> products_of(const Problem& batch) {
-  std::vector<Problem> products;
-  products.reserve(batch.batch);
-  Problem one = batch;
-  one.batch = 1;
-  one.offsets.clear();
-  for (std::size_t i = 0; i < batch.batch; ++i) {
-    one.offsets = {batch.offsets.empty() ? BatchOffsets{i * batch.a_stride, i * batch.b_stride, i * batch.c_stride}
-                                         : batch.offsets[i]};
-    products.push_back(one);
-  }
-  return products;
-}
-
-// Deep products first: their tiles take longest, and none should be the last that runs.
-void add_members(LaunchPlan& plan, const std::vector<Problem>& products, bool with_d_strides) {
-  const auto as_int = [](std::size_t value) { return static_cast<std::int32_t>(value); };
-  for (std::size_t i = 0; i < products.size(); ++i) {
-    const Problem& p = products[i];
-    if (p.m == 0 || p.n == 0) continue;
-    const BatchOffsets at = p.offsets.empty() ? BatchOffsets() : p.offsets[0];
-    const Epilogue& e = p.epilogue;
-    plan.members.push_back({at.a, at.b, at.c, with_d_strides ? i * e.d_stride : at.c, as_int(p.m), as_int(p.n),
-                            as_int(p.k), as_int(p.lda), as_int(p.ldb), as_int(p.ldc), as_int(e.ldd), as_int(i), 0, 0});
-  }
-  std::stable_sort(plan.members.begin(), plan.members.end(),
-                   [](const GroupMember& x, const GroupMember& y) { return x.k > y.k; });
-}
-
-Status plan_group(LaunchPlan& plan, const GroupProducts& group) {
+Status plan_group(LaunchPlan& plan, const GroupTable* given) {
   const Problem& p = plan.real;
   if (is_complex(plan.stated.precision)) {
     return {Code::no_variant, joined({"variant ", plan.variant->name, " is for groups, which are not complex"})};
   }
-  const bool of_batch = group.list.empty();
-  const GroupProducts products = of_batch ? GroupProducts{products_of(p), false} : group;
-  const std::size_t tiles = group_tiles(*plan.variant, products);
-  if (tiles > INT_MAX) return too_large("the tiles of a group", tiles, INT_MAX);
-  plan.counted = products.counted;
-  if (!plan.counted) add_members(plan, products.list, of_batch && p.offsets.empty());
-  std::size_t next = 0;
-  for (GroupMember& member : plan.members) {
-    member.tile = static_cast<std::int32_t>(next);
-    next += tiles_of(*plan.variant, static_cast<std::size_t>(member.m), static_cast<std::size_t>(member.n));
+  for (std::size_t i = 0; !given && i < p.batch; ++i) {
+    const bool listed = !p.offsets.empty();
+    const BatchOffsets strided{i * p.a_stride, i * p.b_stride, i * p.c_stride};
+    plan.group.add(*plan.variant, p, listed ? p.offsets[i] : strided, listed ? p.offsets[i].c : i * p.epilogue.d_stride,
+                   i);
   }
-  if (tiles == 0) return {};
+  if (given) plan.group = *given;
+  if (plan.group.tiles > INT_MAX) return too_large("the tiles of a group", plan.group.tiles, INT_MAX);
   Step step;
-  step.groups = {tiles, 1, 1};
+  step.groups = {plan.group.tiles, 1, 1};
   step.part.rows = p.m;
-  plan.steps.push_back(step);
+  if (plan.group.tiles > 0) plan.steps.push_back(step);
   return {};
 }
 
 }  // namespace
 
-std::size_t group_tiles(const cache::Variant& variant, const GroupProducts& group) {
-  std::size_t tiles = 0;
-  for (const Problem& p : group.list) {
-    const std::size_t columns = ceil_div(p.n, product_launch(variant).tile_n);
-    if (group.counted && (p.m == 0 || p.batch == 0)) continue;
-    tiles += group.counted ? (p.m / product_launch(variant).tile_m + std::min(p.batch, p.m)) * columns
-                           : tiles_of(variant, p.m, p.n);
-  }
-  return tiles;
+std::size_t tiles_of(const cache::Variant& variant, std::size_t m, std::size_t n) {
+  const cache::Launch& launch = product_launch(variant);
+  return ceil_div(m, launch.tile_m) * ceil_div(n, launch.tile_n);
+}
+
+void GroupTable::add(const cache::Variant& variant, const Problem& p, const BatchOffsets& at, std::size_t d,
+                     std::size_t number) {
+  if (p.m == 0 || p.n == 0) return;
+  const auto as_int = [](std::size_t value) { return static_cast<std::int32_t>(value); };
+  members.push_back({at.a, at.b, at.c, d, as_int(p.m), as_int(p.n), as_int(p.k), as_int(p.lda), as_int(p.ldb),
+                     as_int(p.ldc), as_int(p.epilogue.ldd), as_int(number), as_int(tiles), 0});
+  tiles += tiles_of(variant, p.m, p.n);
 }
 
 bool has(const cache::Variant& variant, Role role) {
@@ -355,7 +318,7 @@ bool has(const cache::Variant& variant, Role role) {
 }
 
 Result<LaunchPlan> plan_launches(const Problem& problem, const cache::Variant& variant, const DeviceLimits& limits,
-                                 std::size_t complex_items, const GroupProducts& group) {
+                                 std::size_t complex_items, const GroupTable* group) {
   LaunchPlan plan;
   plan.stated = problem;
   plan.real = real_product(problem);

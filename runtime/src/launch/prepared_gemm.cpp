@@ -73,7 +73,7 @@ Result<std::unique_ptr<PreparedGemm>> PreparedGemm::create(std::shared_ptr<const
   const Program* const complex = g.parts_->found.complex.get();
   const std::size_t items = complex && !complex->variant.launches.empty() ? complex->variant.launches[0].local[0] : 1;
   Result<LaunchPlan> plan =
-      plan_launches(g.parts_->problem, g.program().variant, g.parts_->limits, items, g.parts_->group);
+      plan_launches(g.parts_->problem, g.program().variant, g.parts_->limits, items, g.parts_->group.get());
   if (!plan) return plan.status();
   g.plan_ = std::move(*plan);
   g.checks_ = OperandChecks(g.plan_.stated, g.parts_->layout);
@@ -121,9 +121,10 @@ Status PreparedGemm::create_kernels() {
 Status PreparedGemm::create_offsets() {
   const Problem& p = plan_.stated;
   cl_int error = CL_SUCCESS;
-  if (!plan_.members.empty()) {
+  if (!plan_.group.members.empty()) {
     offsets_ = cl::Memory(clCreateBuffer(parts_->context(), CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR,
-                                         plan_.members.size() * sizeof plan_.members[0], plan_.members.data(), &error));
+                                         plan_.group.members.size() * sizeof plan_.group.members[0],
+                                         plan_.group.members.data(), &error));
     return opencl_status("clCreateBuffer", error_of(offsets_, error));
   }
   if (p.offsets.empty()) return {};
@@ -269,7 +270,7 @@ MemoryObjects PreparedGemm::memory_of(const Call& call) const {
   if (call.reads_d) at(Value::d) = call.more.d.buffer;
   if (plan_.stated.quantization.row_scales) at(Value::row_scales) = call.more.row_scales.buffer;
   if (plan_.stated.quantization.column_scales) at(Value::column_scales) = call.more.column_scales.buffer;
-  at(Value::offsets) = plan_.counted ? call.counts.buffer : offsets_();
+  at(Value::offsets) = plan_.group.counted ? call.counts.buffer : offsets_();
   at(Value::complex_offsets) = complex_offsets_();
   return memory;
 }

@@ -31,9 +31,9 @@ class PreparedGemm {
     cl::Device device;
     DeviceLimits limits;
     Found found;
-    Problem problem;                    // row-major; as stated, so that it may be complex
-    GroupProducts group = {};           // of a variant for groups; then `problem` says what they share
-    Layout layout = Layout::row_major;  // the caller's: column-major exchanges A and B
+    Problem problem;                          // row-major; as stated, so that it may be complex
+    std::shared_ptr<const GroupTable> group;  // of a group; then `problem` says what its products share
+    Layout layout = Layout::row_major;        // the caller's: column-major exchanges A and B
     EventUse events = EventUse::each_launch;
     bool marks_calls = false;          // see EventChain
     bool caller_workspace = false;     // use_workspace comes before the first call

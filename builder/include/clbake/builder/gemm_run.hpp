@@ -80,6 +80,11 @@ class GemmRun {
   std::unique_ptr<State> state_;
 };
 
+// Products of sizes up to `most` for Library::prepare_group, their matrices one after the other. gaps: some sizes are
+// 0, and there are elements between rows and matrices; else sizes begin at 16.
+std::vector<Problem> random_products(const GemmKind& kind, Layout layout, std::size_t count, std::size_t most,
+                                     bool gaps, std::uint32_t seed);
+
 // Scalars for a check: those given, but whole numbers where C is int32; and where integers are summed for another C, an
 // alpha with which most results of make_mixed's numbers lie in its range.
 double alpha_for(Precision precision, double alpha);
