@@ -132,9 +132,10 @@ static inline uint find_by_table(Numbers* x, __global const Member* members) {
   return (uint)(group - found->tile);
 }
 
-// By the rows of each product, which only the device knows: they are clamped, as all together have at most x->m. Behind
-// the last tile m is 0.
+// By the rows of each product, which only the device knows, from element a_stride on: they are clamped, as all together
+// have at most x->m. Behind the last tile m is 0.
 static inline uint find_by_rows(Numbers* x, __global const int* rows) {
+  rows += x->a_stride;
   const uint columns = TILES(x->n, NL);
   uint group = (uint)get_group_id(0);
   int begin = 0, number = 0, m = 0;

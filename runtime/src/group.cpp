@@ -305,7 +305,7 @@ Status PreparedGroup::enqueue(cl_command_queue queue, const Scalars& scalars, co
 Result<Handle> Library::State::make_group_handle(const GroupProducts& group, const std::string& name) {
   GroupProducts products = group;
   for (Problem& p : products.list) p = row_major(p);
-  // Of a list, what all share: the group checks the operands, so that there is nothing to check for an m of 0.
+  // For a list, what all share: the group checks the operands, so that there is nothing to check for an m of 0.
   Problem shared = products.list[0];
   if (!group.counted) {
     shared.offsets.clear();

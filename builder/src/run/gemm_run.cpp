@@ -22,6 +22,7 @@ namespace {
 
 constexpr std::size_t kGuard = 64;  // guard elements after C
 constexpr double kGuardValue = 12345.0;
+constexpr std::size_t kCountsOffset = 3;
 
 // A and B end with their last element, so that checkers see any access behind it; no buffer may be empty.
 using Operands = std::vector<Operand>;  // of each product of a group, or of one problem
@@ -207,7 +208,9 @@ struct GemmRun::State {
     if (error == CL_SUCCESS) error = make(c, CL_MEM_READ_WRITE, h.c);
     if (error == CL_SUCCESS && problem.epilogue.has_d) error = make(d, CL_MEM_READ_ONLY, h.d);
     if (error == CL_SUCCESS && problem.epilogue.bias != Bias::none) error = make(bias, CL_MEM_READ_ONLY, h.bias);
-    if (error == CL_SUCCESS && !options.counts.empty()) error = make(counts, CL_MEM_READ_ONLY, options.counts);
+    std::vector<std::int32_t> rows(kCountsOffset, 1);
+    rows.insert(rows.end(), options.counts.begin(), options.counts.end());
+    if (error == CL_SUCCESS && !options.counts.empty()) error = make(counts, CL_MEM_READ_ONLY, rows);
     if constexpr (std::is_same_v<Matrices, MixedHost>) {
       if (error == CL_SUCCESS) error = make(row_scales, CL_MEM_READ_ONLY, h.row_scales);
       if (error == CL_SUCCESS) error = make(column_scales, CL_MEM_READ_ONLY, h.column_scales);
@@ -410,8 +413,9 @@ Status GemmRun::State::enqueue(Gemm& gemm, cl_event* event) const {
 
 Status GemmRun::State::enqueue(GemmGroup& group, cl_event* event) const {
   return group.enqueue(session.queue(), options.alpha, {a(), options.a_offset}, {b(), options.b_offset}, options.beta,
-                       {c(), options.c_offset}, {{{bias(), options.bias_offset}, {d(), options.d_offset}}, {counts()}},
-                       0, nullptr, event);
+                       {c(), options.c_offset},
+                       {{{bias(), options.bias_offset}, {d(), options.d_offset}}, {counts(), kCountsOffset}}, 0,
+                       nullptr, event);
 }
 
 Result<double> GemmRun::run(GemmGroup& group) {
