@@ -60,19 +60,18 @@ BatchOffsets start_of(const Problem& p) { return p.offsets.empty() ? BatchOffset
 
 bool has_no_c(const Problem& p) { return p.m == 0 || p.n == 0; }
 
-// The first byte of a product's matrix or vector, one past the last, and the product.
+// The first element of a product's matrix or vector, one past the last, and the product.
 struct Extent {
   std::size_t begin, end, product;
 };
 
-// Those that have elements, in the order of their first bytes. `stride`: elements between those of two products.
+// Those that have elements, in the order of their first ones. `stride`: elements between those of two products.
 using OperandOf = Operand (*)(const Problem&, std::size_t);
-std::vector<Extent> extents_of(const std::vector<Problem>& list, OperandOf of, std::size_t offset, std::size_t stride,
-                               std::size_t bytes) {
+std::vector<Extent> extents_of(const std::vector<Problem>& list, OperandOf of, std::size_t offset, std::size_t stride) {
   std::vector<Extent> all;
   for (std::size_t i = 0; i < list.size(); ++i) {
     const Operand x = of(list[i], offset + i * stride);
-    if (!has_no_c(list[i]) && !x.empty()) all.push_back({x.first_start() * bytes, x.extent() * bytes, i});
+    if (!has_no_c(list[i]) && !x.empty()) all.push_back({x.first_start(), x.extent(), i});
   }
   std::sort(all.begin(), all.end(), [](const Extent& x, const Extent& y) { return x.begin < y.begin; });
   return all;
@@ -84,16 +83,15 @@ std::size_t end_of(const std::vector<Extent>& all) {
   return end;
 }
 
-std::vector<Extent> results_of(const std::vector<Problem>& list, std::size_t offset) {
-  return extents_of(list, operand_c, offset, 0, bytes_of(element_c(list[0].precision)));
-}
-
-// The first C, of those that share nothing with each other, that shares bytes with one of the extents.
-std::optional<std::size_t> meets(const std::vector<Extent>& all, const std::vector<Extent>& results) {
+// The first C, of those that share nothing with each other, that shares bytes with one of the extents, whose elements
+// have so many bytes. All are inside of buffers.
+std::optional<std::size_t> meets(const std::vector<Extent>& all, std::size_t bytes, const std::vector<Extent>& results,
+                                 std::size_t c_bytes) {
   for (const Extent& x : all) {
-    const auto c = std::upper_bound(results.begin(), results.end(), x.begin,
-                                    [](std::size_t begin, const Extent& result) { return begin < result.end; });
-    if (c != results.end() && c->begin < x.end) return c->product;
+    const auto c =
+        std::upper_bound(results.begin(), results.end(), x.begin * bytes,
+                         [&](std::size_t begin, const Extent& result) { return begin < result.end * c_bytes; });
+    if (c != results.end() && c->begin * c_bytes < x.end * bytes) return c->product;
   }
   return std::nullopt;
 }
@@ -129,7 +127,7 @@ Status check_list(const std::vector<Problem>& list) {
     if (status) status = check_stride(Argument::quantization, scales, list.size());
     if (!status) return status.within(joined({"product ", i}));
   }
-  const std::vector<Extent> results = results_of(list, 0);
+  const std::vector<Extent> results = extents_of(list, operand_c, 0, 0);
   for (std::size_t i = 1; i < results.size(); ++i) {
     if (results[i].begin >= results[i - 1].end) continue;
     return {Argument::group, joined({"the Cs of products ", results[i - 1].product, " and ", results[i].product,
@@ -243,13 +241,14 @@ Status PreparedGroup::check_operands(const Scalars& scalars, const Matrix& a, co
                   {kColumnScales, Argument::column_scales, more.column_scales, operand_column_scales, true,
                    q.column_scale_stride, 4}};
   for (const auto& x : operands) {
-    const std::size_t end = x.is_used ? end_of(extents_of(list, x.of, 0, x.stride, x.bytes)) : 0;
-    const Status fits = end > 0 ? check_buffer(x.as, x.matrix, context_, end / x.bytes, x.bytes) : Status();
+    const std::size_t end = x.is_used ? end_of(extents_of(list, x.of, 0, x.stride)) : 0;
+    const Status fits = end > 0 ? check_buffer(x.as, x.matrix, context_, end, x.bytes) : Status();
     if (!fits) return fits;
   }
   for (const auto& x : operands) {
     if (!x.is_used || x.alias == Argument::none || x.matrix.buffer != c.buffer) continue;
-    const auto met = meets(extents_of(list, x.of, x.matrix.offset, x.stride, x.bytes), results_of(list, c.offset));
+    const auto met = meets(extents_of(list, x.of, x.matrix.offset, x.stride), x.bytes,
+                           extents_of(list, operand_c, c.offset, 0), c_bytes);
     if (met)
       return {x.alias, joined({x.as.name, " of some product and C of product ", *met,
                                " share elements of one buffer, or lie between each other"})};
@@ -257,13 +256,16 @@ Status PreparedGroup::check_operands(const Scalars& scalars, const Matrix& a, co
   return {};
 }
 
-// That the counts are there, and not in C.
+// That the counts are there, and not in C, which the handle checks.
 Status PreparedGroup::check_counts(const Matrix& c, const Matrix& counts) const {
   const Problem& p = group_.list[0];
-  const Status there = check_buffer(kCounts, counts, context_, p.batch, sizeof(cl_int));
-  if (!there || counts.buffer != c.buffer) return there;
-  const Extent all{counts.offset * sizeof(cl_int), (counts.offset + p.batch) * sizeof(cl_int), 0};
-  return meets({all}, results_of(group_.list, c.offset)) ? Status(Argument::counts, "the counts lie in C") : Status();
+  const std::size_t bytes = bytes_of(element_c(p.precision));
+  Status there = check_buffer(kCounts, counts, context_, p.batch, sizeof(cl_int));
+  if (!there || counts.buffer != c.buffer || has_no_c(p)) return there;
+  there = check_buffer(kBufferC, c, context_, extents(p).c, bytes);
+  const Extent all{counts.offset, counts.offset + p.batch, 0};
+  if (!there || !meets({all}, sizeof(cl_int), extents_of({p}, operand_c, c.offset, 0), bytes)) return there;
+  return {Argument::counts, "the counts lie in C"};
 }
 
 Status PreparedGroup::enqueue_each(cl_command_queue queue, const Scalars& scalars, const Matrix& a, const Matrix& b,

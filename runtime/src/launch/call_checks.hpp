@@ -43,7 +43,7 @@ inline constexpr BufferArgument kBias{"the bias", Argument::bias_vector, Argumen
 inline constexpr BufferArgument kRowScales{"the scales of rows", Argument::row_scales, Argument::row_scales};
 inline constexpr BufferArgument kColumnScales{"the scales of columns", Argument::column_scales,
                                               Argument::column_scales};
-inline constexpr BufferArgument kCounts{"the counts", Argument::counts, Argument::counts};
+inline constexpr BufferArgument kCounts{"the buffer of counts", Argument::counts, Argument::counts};
 inline constexpr BufferArgument kWorkspace{"the workspace", Argument::workspace, Argument::workspace};
 
 // That it is a buffer of the context, holds `extent` elements from the matrix's offset on and, if it is written, is not

@@ -115,6 +115,8 @@ BOOST_AUTO_TEST_CASE(OperandsAreCheckedBeforeAnythingRuns) {
   for (const std::size_t place : {32, 47, 96, 110}) BOOST_TEST(buffers.at(queue, place) == 1);
   BOOST_TEST(enqueue(0, {}, {}, 3, all).ok());  // A and B are not read
   BOOST_TEST(buffers.at(queue, 110) == 3);
+  GemmGroup far = required(where().library.prepare_group({product(4, 4, 4, {0, 16, std::size_t{1} << 62})}));
+  BOOST_TEST((far.enqueue(queue(), 1, all, all, 0, all).argument() == Argument::c_size));  // bytes beyond 2^64
   GemmGroup moved = std::move(group);
   BOOST_TEST((group.enqueue(queue(), 1, all, all, 0, all).argument() == Argument::group));  // NOLINT: moved from
 }
