@@ -17,6 +17,7 @@
 //   LAYOUT_A, LAYOUT_B  ROW_MAJOR: the operand is read as the caller stored it; else it is packed first (pack.cl)
 //   SPLIT_K             slices of k; each has work-groups of its own, and reduce.cl adds up their partial sums. 0: the
 //                       call says how many, and only for the last tiles
+//   GROUP               1: each product of a launch has sizes of its own: tile.cl. Else it is not defined
 
 #define ROW_MAJOR 0  // as the caller stored it
 #define PAD 1        // packed: k rows, row-major
@@ -210,13 +211,22 @@ typedef struct {
   int lda, ldb, ldc, ldd;
   int first_product;
   int steps;  // of the epilogue
-  int unused;
+  int group;  // products of a group; minus their number where `offsets` is the rows of each; else 0
 } Numbers;
 
-// The last ones of gemm and reduce. scalars: alpha, beta, low, high.
-#define CALL_PARAMETERS                                                                                               \
-  __global const ulong *offsets, __global const bias_element *bias, __global const element *d, const Numbers numbers, \
-      const CONCAT(SCALED, 4) scalars MIXED_CALL_PARAMETERS
+// The last ones of gemm and reduce. scalars: alpha, beta, low, high. In a group the numbers of a work-group's product
+// are made of those of the call.
+#ifndef GROUP
+#define GROUP 0
+#endif
+#if GROUP
+#define CALL_NUMBERS call
+#else
+#define CALL_NUMBERS numbers
+#endif
+#define CALL_PARAMETERS                                                                        \
+  __global const ulong *offsets, __global const bias_element *bias, __global const element *d, \
+      const Numbers CALL_NUMBERS, const CONCAT(SCALED, 4) scalars MIXED_CALL_PARAMETERS
 
 static inline int round_up(const int value, const int factor) {
   return (value / factor + (value % factor != 0)) * factor;

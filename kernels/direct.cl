@@ -68,7 +68,7 @@ static ALWAYS_INLINE realv load_b(__global const operand* b, const int ldb, cons
 
 GEMM_KERNEL(LOCAL_X* KL, LOCAL_Y) {
   READ_NUMBERS;
-  const Tile tile = find_tile(get_group_id(1), get_group_id(0), ML, NL, GEMM_ARGUMENTS);
+  const Tile tile = find_tile(TILE_ROW, TILE_COLUMN, ML, NL, GEMM_ARGUMENTS);
 #if KL == 1
   const int x = (int)get_local_id(0), y = (int)get_local_id(1), first_step = 0;
 #else

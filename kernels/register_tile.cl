@@ -173,8 +173,7 @@ static inline size_t equal_tile(const size_t extent, const size_t largest, const
 
 GEMM_KERNEL(1, 1) {
   READ_NUMBERS;
-  const Tile tile =
-      find_tile(get_group_id(1), get_group_id(0), equal_tile(m, ML, MS), equal_tile(n, NL, NS), GEMM_ARGUMENTS);
+  const Tile tile = find_tile(TILE_ROW, TILE_COLUMN, equal_tile(m, ML, MS), equal_tile(n, NL, NS), GEMM_ARGUMENTS);
   if (tile.rows == 0 || tile.columns == 0) return;
   __global const operand* a_tile = tile.a;
   __global const operand* b_tile = tile.b;

@@ -44,6 +44,7 @@
 // The numbers by name, for what the kernel reads and writes: packed operands and partial sums have no gaps, and
 // reduce.cl scales the sums.
 #define READ_NUMBERS                                                                                          \
+  FIND_MEMBER                                                                                                 \
   const int m = numbers.m, n = numbers.n, k = numbers.k;                                                      \
   const int lda = LAYOUT_A == ROW_MAJOR ? numbers.lda : round_up(A_ALONG_K ? k : m, A_ALONG_K ? KL : ML);     \
   const int ldb = LAYOUT_B == ROW_MAJOR ? numbers.ldb : round_up(B_ALONG_K ? k : n, B_ALONG_K ? KL : NL);     \
@@ -51,9 +52,14 @@
   const ulong a_stride = LAYOUT_A == ROW_MAJOR ? numbers.a_stride : (ulong)round_up(m, ML) * round_up(k, KL); \
   const ulong b_stride = LAYOUT_B == ROW_MAJOR ? numbers.b_stride : (ulong)round_up(n, NL) * round_up(k, KL); \
   const ulong c_stride = WRITES_C ? numbers.c_stride : (ulong)m * n;                                          \
-  const updated alpha = WRITES_C ? scalars.x : scalars.x != 0;                                                \
+  const updated alpha = WRITES_C ? ALPHA : scalars.x != 0;                                                    \
   const updated beta = WRITES_C ? scalars.y : 0;                                                              \
   FIND_PART
+
+#if !GROUP
+#define FIND_MEMBER
+#define ALPHA scalars.x
+#endif
 
 // The tile of this number, counted in bands of BAND rows of tiles: those that run at the same time then need less of
 // op(A) and op(B) than row by row.
@@ -66,7 +72,90 @@ static inline void find_in_bands(const uint number, const uint rows, const uint 
 }
 
 // The work of a work-group: a tile of C, over all of k or over a slice of it.
-#if SPLIT_K > 0
+#if GROUP
+// Grid: x, the tiles of all products, one product after the other, each counted in bands.
+#define TILE_ROW tile_row
+#define TILE_COLUMN tile_column
+#define PRODUCT 0
+#define SLICE 0
+#define SLICES 1
+#define FIND_PART
+#define SLICE_SUMS ((__global real*)0)
+#define PART_PARAMETER
+#define PART_ARGUMENT
+#define FIND_MEMBER                                                                                   \
+  Numbers numbers = call;                                                                             \
+  size_t tile_row, tile_column;                                                                       \
+  const uint member_tile = call.group < 0 ? find_by_rows(&numbers, (__global const int*)offsets)      \
+                                          : find_by_table(&numbers, (__global const Member*)offsets); \
+  find_in_bands(member_tile, TILES(numbers.m, ML), TILES(numbers.n, NL), &tile_row, &tile_column);    \
+  offsets = 0;
+// An infinite alpha times an empty sum would be NaN; -0 keeps the sign of a zero in beta * C.
+#define ALPHA (numbers.k > 0 ? scalars.x : scalars.y != 0 ? (updated)-0.0f : 0)
+
+// A product of a group that has elements, in the order of `tile`.
+typedef struct {
+  ulong a, b, c, d;  // elements from the starts of the call's matrices to the product's
+  int m, n, k, lda, ldb, ldc, ldd;
+  int number;  // in the caller's list: finds the bias
+  int tile;    // the product's first one
+  int unused;
+} Member;
+
+#define TILES(size, tile) max(((uint)(size) + ((tile)-1)) / (tile), 1U)
+
+// Both give `x`, the numbers of the call, those of the work-group's product, and return the tile's number in that. By
+// the table that the host has made:
+static inline uint find_by_table(Numbers* x, __global const Member* members) {
+  const int group = (int)get_group_id(0);
+  int first = 0;
+  for (int end = x->group; end - first > 1;) {
+    const int middle = first + (end - first) / 2;
+    if (members[middle].tile <= group)
+      first = middle;
+    else
+      end = middle;
+  }
+  __global const Member* found = members + first;
+  x->a_offset += found->a;
+  x->b_offset += found->b;
+  x->c_offset += found->c;
+  x->d_offset += found->d;
+  x->bias_offset += found->number * x->bias_stride;
+  x->m = found->m;
+  x->n = found->n;
+  x->k = found->k;
+  x->lda = found->lda;
+  x->ldb = found->ldb;
+  x->ldc = found->ldc;
+  x->ldd = found->ldd;
+  return (uint)(group - found->tile);
+}
+
+// By the rows of each product, which only the device knows, from element a_stride on: they are clamped, as all together
+// have at most x->m. Behind the last tile m is 0.
+static inline uint find_by_rows(Numbers* x, __global const int* rows) {
+  rows += x->a_stride;
+  const uint columns = TILES(x->n, NL);
+  uint group = (uint)get_group_id(0);
+  int begin = 0, number = 0, m = 0;
+  for (; number < -x->group; ++number) {
+    m = clamp(rows[number], 0, x->m - begin);
+    const uint tiles = ((uint)m + (ML - 1)) / ML * columns;
+    if (group < tiles) break;
+    group -= tiles;
+    begin += m;
+    m = 0;
+  }
+  x->a_offset += begin * (TRANS_A ? (ulong)1 : (ulong)x->lda);
+  x->b_offset += number * x->b_stride;
+  x->c_offset += begin * (ulong)x->ldc;
+  x->d_offset += begin * (ulong)x->ldd;
+  x->bias_offset += x->steps & ROW_BIAS ? (ulong)begin : number * x->bias_stride;
+  x->m = m;
+  return group;
+}
+#elif SPLIT_K > 0
 // Grid: x along the columns of C, y along its rows, z = product * SPLIT_K + slice.
 #define TILE_ROW get_group_id(1)  // of the rows of tiles
 #define TILE_COLUMN get_group_id(0)

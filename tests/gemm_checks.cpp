@@ -120,6 +120,40 @@ std::string failure_of(const Surroundings& where, const std::string& variant, co
   return text.str();
 }
 
+std::vector<Problem> random_group(const GemmKind& kind, std::size_t tile, std::size_t number, GemmRunOptions& options) {
+  const bool exchanged = number % 3 == 1;
+  const GemmKind stated = exchanged ? GemmKind{kind.precision, kind.trans_b, kind.trans_a} : kind;
+  const Layout layout = exchanged ? Layout::column_major : Layout::row_major;
+  std::vector<Problem> products =
+      random_products(stated, layout, 1 + number % 11, 2 * tile, true, static_cast<std::uint32_t>(number));
+  set_epilogue(products[0], options, number);
+  for (Problem& p : products) {
+    p.epilogue = products[0].epilogue;
+    p.epilogue.bias_stride = number % 2 == 0 ? 0 : 2 * tile + 1;
+    p.epilogue.ldd = p.ldc;
+  }
+  options.seed = static_cast<std::uint32_t>(number);
+  options.alpha = number % 5 == 0 ? 0 : -1.5;
+  options.beta = number % 2 == 0 ? 0 : 0.75;
+  options.a_offset = 3;
+  options.b_offset = 7;
+  options.c_offset = 21;
+  return products;
+}
+
+std::string failure_of(const Surroundings& where, GemmGroup& group, const std::vector<Problem>& products,
+                       const GemmRunOptions& options) {
+  Result<GemmRun> run = GemmRun::create(where.session, where.device, products, options);
+  if (!run) return run.status().message();
+  const Status ran = run->run(group).status();
+  if (!ran) return ran.message();
+  const Result<Check> check = run->check();
+  if (check && check->ok()) return {};
+  return !check ? check.status().message()
+                : group.explanation().variant + ", a group of seed " + std::to_string(options.seed) + ": error " +
+                      std::to_string(check->max_error) + (check->guards_intact ? "" : ", wrote outside C");
+}
+
 std::string failures_at_edges(const Surroundings& where, const cache::Variant& v) {
   std::string failures;
   std::uint32_t seed = 100;

@@ -40,6 +40,15 @@ void set_quantization(Problem& problem, std::size_t number);
 constexpr std::size_t kEpilogues = 42;
 void set_epilogue(Problem& problem, builder::GemmRunOptions& options, std::size_t number);
 
+// A list for Library::prepare_group of which the row-major problems are of this kind: sizes from 0 to twice `tile`,
+// gaps between rows and matrices, an epilogue, every third list column-major.
+std::vector<Problem> random_group(const GemmKind& kind, std::size_t tile, std::size_t number,
+                                  builder::GemmRunOptions& options);
+
+// Empty when the group's result is right, and nothing is written outside of the Cs; else what went wrong.
+std::string failure_of(const Surroundings& where, GemmGroup& group, const std::vector<Problem>& products,
+                       const builder::GemmRunOptions& options);
+
 // Empty when the variant computes the problem within the tolerance, reads nothing that is NaN and writes nothing
 // outside C; else what went wrong, with the variant and the problem.
 std::string failure_of(const Surroundings& where, const std::string& variant, const Problem& problem,

@@ -108,7 +108,7 @@ constexpr bool known_precision(std::uint32_t value) {
   }
   return 1 <= value && value <= 4;
 }
-constexpr bool known_role(std::uint32_t value) { return 1 <= value && value <= 7; }
+constexpr bool known_role(std::uint32_t value) { return 1 <= value && value <= 8; }
 constexpr std::size_t kRuleBytes = 44;
 constexpr std::size_t kCostModelBytes = 80;
 

@@ -259,6 +259,13 @@ const Constraint kFirst[] = {
     {"warpgroup", warpgroup_tile, "operands must be read as stored or padded; bytes along k, as stored or kmajor",
      "layout_a layout_b",
      [](const Case& c) { return has_bytes(c.p) ? a_is_along_k(c.p) && b_is_along_k(c.p) : reads_rows(c); }},
+    {"group", direct | register_tile | local_tile,
+     "group needs operands as stored, half, bfloat16, single or double, and a split_k of 1",
+     "layout_a layout_b split_k",
+     [](const Case& c) {
+       const bool stored = c.p.layout_a == Layout::row_major && c.p.layout_b == Layout::row_major;
+       return !c.p.group || (stored && !is_mixed(c.p.precision) && c.p.split_k == 1);
+     }},
     {"image", stripe, "a layout of image needs a device with images", "layout_a layout_b",
      [](const Case& c) { return !has_image(c.p) || c.device.images; }},
     {"image", stripe, "ms of an A (ns of a B) in an image must be whole texels, of 4 elements, of 2 in double",

@@ -156,6 +156,20 @@ std::vector<Params> gpu_specialists(Precision precision) {
   return list;
 }
 
+std::vector<Params> with_all_transposes(std::vector<Params> points) {
+  std::vector<Params> variants;
+  for (Params& p : points) {
+    for (const bool trans_a : {false, true}) {
+      for (const bool trans_b : {false, true}) {
+        p.trans_a = trans_a;
+        p.trans_b = trans_b;
+        variants.push_back(p);
+      }
+    }
+  }
+  return variants;
+}
+
 }  // namespace
 
 std::vector<Params> default_variants(DeviceType type, Precision precision, std::uint32_t vector_bytes) {
@@ -175,17 +189,19 @@ std::vector<Params> default_variants(DeviceType type, Precision precision, std::
     points.push_back(local_tile(precision));
     points.push_back(small_local_tile(precision));
   }
-  std::vector<Params> variants;
-  for (Params& p : points) {
-    for (const bool trans_a : {false, true}) {
-      for (const bool trans_b : {false, true}) {
-        p.trans_a = trans_a;
-        p.trans_b = trans_b;
-        variants.push_back(p);
-      }
-    }
+  return with_all_transposes(points);
+}
+
+std::vector<Params> group_variants(DeviceType type, Precision precision, std::uint32_t vector_bytes) {
+  if (is_mixed(precision)) return {};
+  std::vector<Params> points;
+  if (type == DeviceType::gpu) {
+    points = {local_tile(precision), small_local_tile(precision)};
+  } else {  // register_tile rounds sums of 16 bits after each block of k, unless k is split
+    points = {has_16_bits(precision) ? direct(type, precision, vector_bytes) : register_tile(precision, vector_bytes)};
   }
-  return variants;
+  for (Params& p : points) p.group = true;
+  return with_all_transposes(points);
 }
 
 std::vector<Params> specialists(DeviceType type, Precision precision, std::uint32_t vector_bytes) {

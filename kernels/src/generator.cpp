@@ -97,6 +97,7 @@ std::string build_options(const Params& params) {
     for (const std::string_view macro : shared) wanted = wanted || macro == parameter.macro;
     if (wanted) define(parameter.macro, macro_value(parameter, parameter.get(params)));
   }
+  if (params.group) define("GROUP", "1");
   // PoCL 7.1 has images for OpenCL C 1.2 only if this says so, though the standard has the name from 3.0 on.
   if (params.layout_a == Layout::image || params.layout_b == Layout::image) define("__opencl_c_images", "1");
   return options;
@@ -124,7 +125,8 @@ Kernel generate(const Params& params) {
     kernel.launches.push_back({Role::column_terms, "clbake_column_terms", {terms_items, 1, 1}, 1, terms_items});
   }
   const WorkGroup group = work_group_size(params);
-  kernel.launches.push_back({Role::gemm, "clbake_gemm", {group.x, group.y, 1}, params.ml, params.nl});
+  const Role product = params.group ? Role::group : Role::gemm;
+  kernel.launches.push_back({product, "clbake_gemm", {group.x, group.y, 1}, params.ml, params.nl});
   if (params.split_k != 1) {
     const std::uint32_t each = params.split_k < 8 ? 4 : 1;  // REDUCE_EACH
     kernel.launches.push_back({Role::reduce, "clbake_reduce", {reduce_items, 1, 1}, 1, reduce_items * each});

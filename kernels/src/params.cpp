@@ -165,8 +165,12 @@ const std::vector<Parameter>& parameters() {
                                        {"notensor", "tensor"}),
         count<&Params::shares>("shares", tiles, "groups that share the steps of a tile; warpgroup_tile: producers",
                                {1, 16}, "shares"),
+        choice<&Params::group>("group", bit(Family::direct) | bit(Family::register_tile) | local_tile,
+                               "products of different sizes in one launch", {"nogroup", "group"}),
         choice<&Params::front_end>("front_end", every, "NVIDIA: who compiles the source", {"driver", "clang"})};
-    list.back().macro.clear();  // the kernels do not depend on it
+    for (Parameter& parameter : list) {  // the kernels do not depend on the one, and no search sets the other
+      if (parameter.name == "front_end" || parameter.name == "group") parameter.macro.clear();
+    }
     return list;
   }();
   return all;

@@ -92,21 +92,26 @@ Result<Handle> Library::State::make(const std::shared_ptr<PreparedGemm::Parts>& 
   return PreparedGemm::create(parts);
 }
 
+std::shared_ptr<PreparedGemm::Parts> Library::State::parts_of(const Problem& row_major, Layout layout) const {
+  auto parts = std::make_shared<PreparedGemm::Parts>();
+  parts->context = setup.context;
+  parts->device = setup.device;
+  parts->limits = limits;
+  parts->problem = row_major;
+  parts->layout = layout;
+  const bool needs_events = platform_of(setup.target).needs_events;
+  parts->events = needs_events ? EventUse::each_launch : EventUse::out_of_order;
+  parts->epoch = policy.epoch();
+  return parts;
+}
+
 Result<Handle> Library::State::prepare(const Problem& problem, const PrepareOptions& options, bool marks_calls) {
   Result<Handle> made = exceptions_to_status([&]() -> Result<Handle> {
     const Result<Request> wanted = request(problem, options.variant);
     if (!wanted) return wanted.status();
-    const auto parts = std::make_shared<PreparedGemm::Parts>();
-    parts->context = setup.context;
-    parts->device = setup.device;
-    parts->limits = limits;
-    parts->problem = wanted->complex ? *wanted->complex : wanted->problem;
-    parts->layout = wanted->layout;
-    const bool needs_events = platform_of(setup.target).needs_events;
-    parts->events = needs_events ? EventUse::each_launch : EventUse::out_of_order;
+    const auto parts = parts_of(wanted->complex ? *wanted->complex : wanted->problem, wanted->layout);
     parts->marks_calls = marks_calls;
     parts->caller_workspace = options.caller_workspace;
-    parts->epoch = policy.epoch();
     if (setup.options.record) parts->calls = recorder.count_of(parts->problem);
     return try_prepare(*wanted, parts);
   });

@@ -16,6 +16,7 @@
 namespace clbake {
 
 class ContentPrograms;
+struct GroupProducts;
 
 using Handle = std::unique_ptr<PreparedGemm>;
 
@@ -42,6 +43,11 @@ struct Library::State {
   Result<Request> request(const Problem& problem, const std::string& variant) const;
   // Counts and logs every failure.
   Result<Handle> prepare(const Problem& problem, const PrepareOptions& options, bool marks_calls = false);
+  std::shared_ptr<PreparedGemm::Parts> parts_of(const Problem& row_major, Layout layout) const;
+  // Counts and logs every failure.
+  Result<GemmGroup> prepare_group(const GroupProducts& group, const std::string& variant);
+  // For all products in one launch. Fails with no_variant also where that would have to be compiled, and need not be.
+  Result<Handle> make_group_handle(const GroupProducts& group, const std::string& variant);
   Result<Handle> try_prepare(const Request& request, const std::shared_ptr<PreparedGemm::Parts>& parts);
   // With a variant other than the chosen one, whose workspace does not fit.
   Result<Handle> prepare_with_less(Request request, const std::shared_ptr<PreparedGemm::Parts>& parts);

@@ -101,8 +101,9 @@ class Launcher {
         case kernels::Role::reduce:
           if (!cuts_tail() || tail().slices > 1) reduce(launch);
           break;
+        case kernels::Role::group:
         case kernels::Role::row_terms:
-        case kernels::Role::column_terms: throw std::logic_error("the reference has no mixed products");
+        case kernels::Role::column_terms: throw std::logic_error("the reference has neither groups nor mixed products");
       }
     }
     require(queue_.enqueueReadBuffer(c_, CL_TRUE, 0, c.size() * sizeof(T), c.data()), "clEnqueueReadBuffer");

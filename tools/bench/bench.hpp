@@ -42,6 +42,10 @@ struct TimedCall {
 // Microseconds that the work takes.
 double time_us(const std::function<void()>& work);
 
+// `bench gemm --group`: products of random sizes one by one and as a group. Throws UsageError and Failure.
+class Cli;
+int bench_group(const Cli& cli);
+
 // Gives each call a turn of about 0.1 s in each of `rounds` rounds, after one round that warms up and is not counted:
 // a slow moment of the machine meets all calls.
 void time_alternately(std::vector<TimedCall>& calls, std::size_t rounds);

@@ -38,6 +38,9 @@ void declare_gemm_options(Cli& cli) {
   cli.add_value("against", "FILE", "compare with this bundle's choices on the same device");
   cli.add_value("rounds", "N", "turns of each competitor; default 5, with --host 200");
   cli.add_list("variant", "LIST", "these variants or presets instead of the profile's choice");
+  cli.add_value("group", "N,SEED",
+                "instead: N products of random sizes from 16 to 512, one by one, as a group, and the sum of their "
+                "shortest times on the device; default precision single");
   cli.add_flag("host", "instead: the time of a call on the host, beside the bare OpenCL calls; single precision");
   cli.add_json();
 }
@@ -270,7 +273,9 @@ int bench_gemm(const std::vector<std::string>& arguments) {
   if (const auto status = cli.parse(arguments)) return *status;
   check_without(cli, "host", {"precision", "trans", "batch", "activation", "peer", "against", "variant"});
   check_without(cli, "activation", {"precision", "peer", "against", "batch"});
+  check_without(cli, "group", {"sizes", "batch", "activation", "peer", "against", "variant", "host"});
   if (cli.has("host")) return time_host(cli);
+  if (cli.has("group")) return bench_group(cli);
   const std::size_t rounds = cli.size("rounds", 5, 1, 10000);
   std::vector<Precision> precisions = cli.precisions("precision");
   problems_of(cli, precisions);  // reports wrong usage before files are opened

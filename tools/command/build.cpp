@@ -108,6 +108,7 @@ void declare_build_options(Cli& cli) {
       "compiled but not proven");
   cli.add_precision("single,double, with --profile what was tuned");
   cli.add_list("variant", "LIST", "bake exactly these variants or presets, separated by commas");
+  cli.add_flag("group", "bake variants for groups of products, too: products of different sizes in one launch");
   cli.add_list("profile", "LIST",
                "bake the winners of these profiles of 'clbake tune', separated by commas; default: the shipped profile "
                "for the class of the device");
@@ -138,6 +139,7 @@ void check_combinations(const Cli& cli) {
     throw UsageError("--precision: each --variant has its own precision");
   }
   if (cli.has("variant") && cli.has("profile")) throw UsageError("--profile: --variant chooses the variants already");
+  if (cli.has("variant") && cli.has("group")) throw UsageError("--group: --variant chooses the variants already");
   if (cli.has("force") && !cli.has("profile")) throw UsageError("--force: needs --profile");
 }
 
@@ -152,6 +154,7 @@ builder::build::BuildOptions options_from(const Cli& cli) {
   check_combinations(cli);
   builder::build::BuildOptions options;
   options.reproducible = cli.has("reproducible");
+  options.group = cli.has("group");
   options.untuned = cli.has("untuned");
   options.foreign_profiles = cli.has("force");
   options.fresh = cli.has("fresh");
@@ -159,8 +162,8 @@ builder::build::BuildOptions options_from(const Cli& cli) {
   options.store = cli.text("store");
   if (cli.has("precision") || !cli.has("profile")) options.precisions = cli.precisions("precision");
   options.variants = variants_named(cli.list("variant"));
-  options.gemm =
-      !cli.has("programs") || cli.has("precision") || cli.has("variant") || cli.has("profile") || cli.has("untuned");
+  options.gemm = !cli.has("programs") || cli.has("precision") || cli.has("variant") || cli.has("profile") ||
+                 cli.has("untuned") || cli.has("group");
   options.worker = os::path_of_program();
   options.parallel = cli.jobs();
   options.timeout = cli.timeout(180);

@@ -87,12 +87,18 @@ std::set<GemmKind> add_winners(const Site& site, const profile::Tuning& tuned, c
 
 // The default variants of all that is asked for or tuned: a winner has to beat them, and they serve where there is
 // none.
-void add_defaults(const Site& site, const std::vector<Precision>& wanted, const std::set<GemmKind>& kinds,
+void add_defaults(const Site& site, const std::vector<Precision>& wanted, const std::set<GemmKind>& kinds, bool group,
                   BakeList& bake_list) {
   for (const Precision precision : product_precisions) {
     if (!wants(wanted, precision) || (wanted.empty() && is_mixed(precision))) continue;
-    for (const kernels::Params& params :
-         kernels::default_variants(site.device.type, precision, site.device.vector_bytes)) {
+    const kernels::DeviceType type = site.device.type;
+    std::vector<kernels::Params> points = kernels::default_variants(type, precision, site.device.vector_bytes);
+    if (group) {
+      for (const kernels::Params& p : kernels::group_variants(type, precision, site.device.vector_bytes)) {
+        points.push_back(p);
+      }
+    }
+    for (const kernels::Params& params : points) {
       const bool asked_for = !wanted.empty() || kinds.count(params.kind()) > 0;
       if (asked_for && kernels::admits(site.device.limits, params)) add_variant(bake_list, site.compiled(params));
     }
@@ -105,17 +111,17 @@ std::string tuned_on(const profile::Tuning& tuning) {
          (day.empty() ? "" : ", " + day) + ")";
 }
 
-BakeList shipped_bake_list(const Site& site, const std::vector<Precision>& precisions,
+BakeList shipped_bake_list(const Site& site, const BuildOptions& options,
                            const std::vector<profile::NamedTuning>& shipped) {
   const std::string device = profile::device_class(site.device);
   const auto found = std::find_if(shipped.begin(), shipped.end(),
                                   [&](const profile::NamedTuning& profile) { return profile.file == device; });
   BakeList bake_list;
-  if (found != shipped.end()) add_winners(site, found->tuning, precisions, bake_list);
+  if (found != shipped.end()) add_winners(site, found->tuning, options.precisions, bake_list);
   bake_list.profile = bake_list.variants.empty() ? "none for " + device + " (not tuned: the families' default points)"
                                                  : "shipped " + device + tuned_on(found->tuning);
   bake_list.unfit.clear();
-  add_defaults(site, precisions, {}, bake_list);
+  add_defaults(site, options.precisions, {}, options.group, bake_list);
   return bake_list;
 }
 
@@ -170,7 +176,7 @@ Result<BakeList> profile_bake_list(const Site& site, const BuildOptions& options
     bake_list.remarks.push_back("not tuned and not baked: " + lacking +
                                 "; --precision bakes default variants for them");
   }
-  add_defaults(site, options.precisions, kinds, bake_list);
+  add_defaults(site, options.precisions, kinds, options.group, bake_list);
   return bake_list;
 }
 
@@ -178,7 +184,7 @@ Result<BakeList> bake_list_for(const Site& site, const BuildOptions& options,
                                const std::vector<profile::NamedTuning>& shipped) {
   Result<BakeList> bake_list = !options.gemm               ? BakeList()
                                : !options.variants.empty() ? named_variants(site, options.variants)
-                               : options.profiles.empty()  ? shipped_bake_list(site, options.precisions, shipped)
+                               : options.profiles.empty()  ? shipped_bake_list(site, options, shipped)
                                                            : profile_bake_list(site, options);
   if (bake_list) bake_list->device = site.name();
   if (bake_list) bake_list->type = site.device.type;

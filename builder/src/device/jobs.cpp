@@ -12,6 +12,7 @@ cache::Role role_of(kernels::Role role) {
     case kernels::Role::reduce: return cache::Role::reduce;
     case kernels::Role::row_terms: return cache::Role::row_terms;
     case kernels::Role::column_terms: return cache::Role::column_terms;
+    case kernels::Role::group: return cache::Role::group;
     case kernels::Role::gemm: break;
   }
   return cache::Role::gemm;

@@ -154,8 +154,9 @@ cache::Profile untuned_profile(const cache::Contents& contents, std::uint32_t ta
   Indexed baked, baked_defaults;
   std::set<GemmKind> with_defaults;
   for (const cache::Entry& entry : contents.entries) {
-    if (entry.target != target || contents.variants[entry.variant].is_program()) continue;
-    const auto parsed = kernels::parse(contents.variants[entry.variant].name);
+    const cache::Variant& variant = contents.variants[entry.variant];
+    if (entry.target != target || variant.is_program() || variant.is_group()) continue;
+    const auto parsed = kernels::parse(variant.name);
     if (!std::holds_alternative<kernels::Params>(parsed)) continue;
     auto params = std::get<kernels::Params>(parsed);
     baked.emplace(entry.variant, params);

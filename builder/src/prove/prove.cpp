@@ -148,6 +148,54 @@ Status check_edges(EntryProof& entry) {
   return {};
 }
 
+// Six products of which the device counts the rows: one count is negative, and all together are too many for `whole`.
+std::vector<Problem> counted_products(const Problem& whole, GemmRunOptions& options) {
+  std::size_t begin = 0;
+  std::vector<Problem> products;
+  for (std::size_t i = 0; i < 6; ++i) {
+    options.counts.push_back(i == 2 ? -1 : static_cast<std::int32_t>(whole.m / 5 + i));
+    Problem p = whole;
+    p.m = i == 2 ? 0 : std::min(whole.m / 5 + i, whole.m - begin);
+    p.batch = 1;
+    p.offsets = {{begin * (p.trans_a ? 1 : p.lda), i * whole.b_stride, begin * p.ldc}};
+    begin += p.m;
+    products.push_back(p);
+  }
+  return products;
+}
+
+Status check_groups(EntryProof& entry) {
+  const cache::Variant& v = entry.job.variant;
+  const cache::Launch& launch = product_launch(v);
+  for (std::uint32_t number = 0; number < 8; ++number) {
+    GemmRunOptions options;
+    options.seed = number;
+    options.beta = number < 4 ? 0 : 0.5;
+    Problem whole = problem_of(v, 3 * launch.tile_m, launch.tile_n + 3, 21);
+    whole.batch = 6;
+    whole.b_stride = extents(whole).b;
+    whole.epilogue = epilogue_number(number, whole);
+    whole.epilogue.ldd = whole.ldc;
+    const bool counted = number % 2 == 1;
+    std::vector<Problem> products =
+        counted ? counted_products(whole, options)
+                : random_products(v, Layout::row_major, 7, launch.tile_m + launch.tile_n, true, number);
+    for (Problem& p : products) {
+      p.epilogue = whole.epilogue;
+      p.epilogue.ldd = p.ldc;
+    }
+    Result<GemmGroup> group =
+        counted ? entry.library.prepare_counted_group(whole, v.name) : entry.library.prepare_group(products, v.name);
+    if (!group) return group.status();
+    Result<GemmRun> run = GemmRun::create(entry.session, entry.device, products, options);
+    if (!run) return run.status();
+    Status status = run->run(*group).status();
+    if (status) status = check_once(*run, products[0], entry);
+    if (!status) return status.within("a group of products");
+  }
+  return {};
+}
+
 // The large grids: short launches, so that a compilation beside them stands out. Returns the one whose first launch
 // took longest.
 Result<Timing> time_large_grid(EntryProof& entry) {
@@ -187,7 +235,8 @@ Status prove_variant(EntryProof& entry) {
   text << std::fixed << std::setprecision(0) << "large grid: first " << large->first_us << " us, steady "
        << large->steady_us << " us";
   entry.remark = text.str();
-  const Status edges = check_edges(entry);
+  Status edges = check_edges(entry);
+  if (edges && v.is_group()) edges = check_groups(entry);
   entry.verdict = entry.watch.verdict();
   return edges;
 }

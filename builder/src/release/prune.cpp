@@ -171,6 +171,9 @@ class Pruner {
       if (!served->program) continue;
       const std::uint32_t variant = served->program->variant;
       KeptProfile& profile = profiles_[served->by == ChosenBy::device_type ? defaults : *device.profile()];
+      for (std::uint32_t v = 0; v < all_.variants.size(); ++v) {  // for groups of such products
+        if (all_.variants[v].is_group() && all_.variants[v].kind() == shape.kind()) device.variants.insert(v);
+      }
       profile.needs.emplace_back(real_product(problem), variant);
       profile.variants.insert(variant);
       device.variants.insert(variant);

@@ -22,10 +22,14 @@ namespace {
 
 constexpr std::size_t kGuard = 64;  // guard elements after C
 constexpr double kGuardValue = 12345.0;
+constexpr std::size_t kCountsOffset = 3;
 
 // A and B end with their last element, so that checkers see any access behind it; no buffer may be empty.
-std::size_t elements(const Operand& operand, std::size_t guard) {
-  return std::max<std::size_t>(1, std::max(operand.extent(), operand.offset) + guard);
+using Operands = std::vector<Operand>;  // of each product of a group, or of one problem
+std::size_t elements(const Operands& operands, std::size_t guard) {
+  std::size_t most = 1;
+  for (const Operand& each : operands) most = std::max(most, std::max(each.extent(), each.offset) + guard);
+  return most;
 }
 
 // Large matrices repeat a random sequence of this length: drawing every element would take longer than the product. It
@@ -66,32 +70,36 @@ std::vector<T> random_numbers(std::size_t count, std::mt19937& random) {
 
 // `outside` everywhere but in the matrices themselves, which are random (or `inside`, when that is given).
 template <typename T>
-std::vector<T> make_matrix(const Operand& operand, T outside, const T* inside, std::mt19937& random,
+std::vector<T> make_matrix(const Operands& operands, T outside, const T* inside, std::mt19937& random,
                            std::size_t guard = 0) {
-  std::vector<T> data(elements(operand, guard), outside);
+  std::vector<T> data(elements(operands, guard), outside);
   const std::vector<T> numbers = inside ? std::vector<T>{*inside} : random_numbers<T>(data.size(), random);
   std::size_t next = 0;
-  operand.for_each_row([&](std::size_t at) {
-    for (std::size_t j = 0; j < operand.cols; ++j) {
-      data[at + j] = numbers[next];
-      next = next + 1 == numbers.size() ? 0 : next + 1;
-    }
-  });
+  for (const Operand& operand : operands) {
+    operand.for_each_row([&](std::size_t at) {
+      for (std::size_t j = 0; j < operand.cols; ++j) {
+        data[at + j] = numbers[next];
+        next = next + 1 == numbers.size() ? 0 : next + 1;
+      }
+    });
+  }
   return data;
 }
 
 // True when everything between and after the rows of the matrices is unchanged. Compares bytes, as a NaN must not pass
 // for a guard value.
 template <typename T>
-bool guards_intact(const Operand& operand, const std::vector<T>& before, const std::vector<T>& after) {
-  std::vector<std::size_t> rows;
-  operand.for_each_row([&](std::size_t at) { rows.push_back(at); });
+bool guards_intact(const Operands& operands, const std::vector<T>& before, const std::vector<T>& after) {
+  std::vector<std::pair<std::size_t, std::size_t>> rows;  // first element, one behind the last
+  for (const Operand& operand : operands) {
+    operand.for_each_row([&](std::size_t at) { rows.emplace_back(at, at + operand.cols); });
+  }
   std::sort(rows.begin(), rows.end());  // products of a batch lie in any order
-  rows.push_back(before.size());
+  rows.emplace_back(before.size(), before.size());
   std::size_t gap = 0;
-  for (const std::size_t row : rows) {
+  for (const auto& [row, end] : rows) {
     if (row > gap && std::memcmp(&before[gap], &after[gap], (row - gap) * sizeof(T)) != 0) return false;
-    gap = row + operand.cols;
+    gap = end;
   }
   return true;
 }
@@ -121,7 +129,8 @@ struct Host {
 };
 
 struct GemmRun::State {
-  Problem problem;
+  std::vector<Problem> products;  // of a group; else one problem
+  Problem problem;                // the first
   GemmRunOptions options;
   std::variant<Host<Half>, Host<Bfloat16>, Host<float>, Host<double>, Host<std::complex<float>>,
                Host<std::complex<double>>, MixedHost>
@@ -134,35 +143,51 @@ struct GemmRun::State {
   cl::Buffer bias;
   cl::Buffer row_scales;
   cl::Buffer column_scales;
+  cl::Buffer counts;
   std::mt19937 random;
 
   cl::CommandQueue queue() const { return cl::CommandQueue(session.queue(), true); }
   Status enqueue(Gemm& gemm, cl_event* event) const;
+  Status enqueue(GemmGroup& group, cl_event* event) const;
 
-  Operand place_a() const { return operand_a(problem, options.a_offset); }
-  Operand place_b() const { return operand_b(problem, options.b_offset); }
-  Operand place_c() const { return operand_c(problem, options.c_offset); }
-  Operand place_d() const { return operand_d(problem, options.d_offset); }
-  Operand place_bias() const { return operand_bias(problem, options.bias_offset); }
+  Operands places(Operand (*of)(const Problem&, std::size_t), std::size_t offset) const {
+    Operands all;
+    for (const Problem& product : products) all.push_back(of(product, offset));
+    return all;
+  }
+  Operands place_a() const { return places(operand_a, options.a_offset); }
+  Operands place_b() const { return places(operand_b, options.b_offset); }
+  Operands place_c() const { return places(operand_c, options.c_offset); }
+  Operands place_d() const { return places(operand_d, options.d_offset); }
+  Operands place_bias() const {
+    Operands all;
+    std::size_t at = options.bias_offset;
+    for (const Problem& product : products) {
+      all.push_back(operand_bias(product, at));
+      at +=
+          !options.counts.empty() && product.epilogue.bias == Bias::per_row ? product.m : product.epilogue.bias_stride;
+    }
+    return all;
+  }
 
   template <typename T>
   void fill() {
     const T nan = filled<T>(std::numeric_limits<double>::quiet_NaN());
     Host<T> h;
-    const Operand in_c = place_c();
-    h.a = make_matrix<T>(place_a(), nan, nullptr, random);
+    const Operands in_c = place_c();
+    h.a = make_matrix<T>(place_a(), nan, nullptr, random, options.behind);
     h.b = make_matrix<T>(place_b(), nan, nullptr, random);
     h.c = make_matrix<T>(in_c, filled<T>(kGuardValue), options.each.empty() && options.beta == 0.0 ? &nan : nullptr,
-                         random, kGuard);
-    h.d = make_matrix<T>(place_d(), nan, options.beta == 0.0 ? &nan : nullptr, random);
-    h.bias = make_matrix<T>(place_bias(), nan, nullptr, random);
+                         random, kGuard + options.behind);
+    h.d = make_matrix<T>(place_d(), nan, options.beta == 0.0 ? &nan : nullptr, random, options.behind);
+    h.bias = make_matrix<T>(place_bias(), nan, nullptr, random, options.behind);
     for (std::size_t i = 0; i < options.each.size() && i < problem.batch; ++i) {
       if (options.each[i].beta != 0.0) continue;  // its C may hold NaN, whatever those of the others hold
-      for (std::size_t row = 0; row < in_c.rows; ++row) {
-        std::fill_n(h.c.begin() + static_cast<std::ptrdiff_t>(in_c.start(i) + row * in_c.ld), in_c.cols, nan);
+      for (std::size_t row = 0; row < in_c[0].rows; ++row) {
+        std::fill_n(h.c.begin() + static_cast<std::ptrdiff_t>(in_c[0].start(i) + row * in_c[0].ld), in_c[0].cols, nan);
       }
     }
-    const Operand in_a = place_a();
+    const Operand in_a = place_a()[0];
     for (std::size_t i = 0; options.infinite_a && !in_a.empty() && i < problem.batch; ++i) {
       h.a[in_a.start(i)] = T(std::numeric_limits<double>::infinity());
     }
@@ -183,6 +208,9 @@ struct GemmRun::State {
     if (error == CL_SUCCESS) error = make(c, CL_MEM_READ_WRITE, h.c);
     if (error == CL_SUCCESS && problem.epilogue.has_d) error = make(d, CL_MEM_READ_ONLY, h.d);
     if (error == CL_SUCCESS && problem.epilogue.bias != Bias::none) error = make(bias, CL_MEM_READ_ONLY, h.bias);
+    std::vector<std::int32_t> rows(kCountsOffset, 1);
+    rows.insert(rows.end(), options.counts.begin(), options.counts.end());
+    if (error == CL_SUCCESS && !options.counts.empty()) error = make(counts, CL_MEM_READ_ONLY, rows);
     if constexpr (std::is_same_v<Matrices, MixedHost>) {
       if (error == CL_SUCCESS) error = make(row_scales, CL_MEM_READ_ONLY, h.row_scales);
       if (error == CL_SUCCESS) error = make(column_scales, CL_MEM_READ_ONLY, h.column_scales);
@@ -197,13 +225,14 @@ struct GemmRun::State {
   bool all_written(const std::vector<T>& result) const {
     if (!options.each.empty() || options.beta != 0.0 || options.alpha != 1.0 || options.infinite_a) return true;
     bool written = true;
-    const Operand in_c = place_c();
-    in_c.for_each_row([&](std::size_t at) {
-      for (std::size_t j = 0; j < in_c.cols; ++j) {
-        const std::complex<double> value = wide(result[at + j]);
-        written = written && !std::isnan(value.real()) && !std::isnan(value.imag());
-      }
-    });
+    for (const Operand& in_c : place_c()) {
+      in_c.for_each_row([&](std::size_t at) {
+        for (std::size_t j = 0; j < in_c.cols; ++j) {
+          const std::complex<double> value = wide(result[at + j]);
+          written = written && !std::isnan(value.real()) && !std::isnan(value.imag());
+        }
+      });
+    }
     return written;
   }
 
@@ -229,28 +258,45 @@ struct GemmRun::State {
     const cl_int error = queue().enqueueReadBuffer(c, CL_TRUE, 0, result.size() * sizeof(T), result.data());
     if (error != CL_SUCCESS) return {Code::opencl, "clEnqueueReadBuffer: OpenCL error " + std::to_string(error)};
     std::mt19937 sample(options.seed);
+    Check worst;
+    worst.tolerance = tolerance(problem);
+    worst.guards_intact = guards_intact(place_c(), h.c, result);
+    for (std::size_t number = 0; number < products.size(); ++number) {
+      const Check check = check_product(h, result, number, sample);
+      worst.rows_checked += check.rows_checked;
+      if (check.max_error / check.tolerance <= worst.max_error / worst.tolerance) continue;
+      worst.max_error = check.max_error;
+      worst.tolerance = check.tolerance;
+    }
+    if (!all_written(result)) worst.max_error = std::numeric_limits<double>::infinity();
+    return worst;
+  }
+
+  template <typename T>
+  Check check_product(const Host<T>& h, const std::vector<T>& result, std::size_t number, std::mt19937& sample) const {
+    const Problem& product = products[number];
+    const Operand in_a = place_a()[number], in_b = place_b()[number], in_c = place_c()[number],
+                  in_d = place_d()[number], in_bias = place_bias()[number];
     Check check;
-    check.tolerance = tolerance(problem);
-    check.guards_intact = guards_intact(place_c(), h.c, result);
-    for (std::size_t i = 0; i < problem.batch; ++i) {
-      const std::vector<std::size_t> rows = rows_to_check(problem, options.check_limit, sample);
-      const HostOperands<T> operands{problem,
+    check.tolerance = tolerance(product);
+    for (std::size_t i = 0; i < product.batch; ++i) {
+      const std::vector<std::size_t> rows = rows_to_check(product, options.check_limit, sample);
+      const HostOperands<T> operands{product,
                                      scalar_of<T>(options.each.empty() ? options.alpha : options.each[i].alpha),
                                      scalar_of<T>(options.each.empty() ? options.beta : options.each[i].beta),
                                      h.a,
-                                     place_a().start(i),
+                                     in_a.start(i),
                                      h.b,
-                                     place_b().start(i),
+                                     in_b.start(i),
                                      h.c,
-                                     place_c().start(i),
+                                     in_c.start(i),
                                      &h.d,
-                                     place_d().start(i),
+                                     in_d.start(i),
                                      &h.bias,
-                                     place_bias().start(i)};
+                                     in_bias.start(i)};
       check.rows_checked += rows.size();
       check.max_error = std::max(check.max_error, max_error(operands, result, rows));
     }
-    if (!all_written(result)) check.max_error = std::numeric_limits<double>::infinity();
     return check;
   }
 };
@@ -258,8 +304,18 @@ struct GemmRun::State {
 namespace {
 
 // The device's own limits, before the host allocates anything.
-Status check_memory(const Device& device, const Problem& p, const GemmRunOptions& o) {
-  const Extents e = extents(p);
+Status check_memory(const Device& device, const std::vector<Problem>& products, const GemmRunOptions& o) {
+  const Problem& p = products[0];
+  Extents e;
+  double places = 0;
+  for (std::size_t i = 0; i < products.size(); ++i) {
+    const Extents each = extents(products[i]);
+    for (std::size_t Extents::*of : {&Extents::a, &Extents::b, &Extents::c, &Extents::d}) {
+      e.*of = std::max(e.*of, each.*of);
+    }
+    e.bias = std::max(e.bias, i * std::max(p.epilogue.bias_stride, p.m) + each.bias);
+    places += 8.0 * static_cast<double>(products[i].batch) * (3 + static_cast<double>(products[i].m));
+  }
   const cl::Device d(device.id, true);
   const double largest = static_cast<double>(d.getInfo<CL_DEVICE_MAX_MEM_ALLOC_SIZE>());
   const double total = static_cast<double>(d.getInfo<CL_DEVICE_GLOBAL_MEM_SIZE>());
@@ -284,7 +340,6 @@ Status check_memory(const Device& device, const Problem& p, const GemmRunOptions
   // A CPU device shares the host's memory, where copies of the matrices, for the check a second copy of C, and the
   // positions of products and rows are kept.
   const bool host_shares = device.type == kernels::DeviceType::cpu;
-  const double places = 8.0 * static_cast<double>(p.batch) * (3 + static_cast<double>(p.m));
   if (sum * (host_shares ? 2.5 : 1.0) + (host_shares ? places : 0) <= total) return {};
   return {Code::out_of_memory, "matrices of " + std::to_string(static_cast<std::uint64_t>(sum)) +
                                    " bytes in total are too much for the device's memory of " +
@@ -309,13 +364,25 @@ GemmRun::~GemmRun() = default;
 
 Result<GemmRun> GemmRun::create(const Session& session, const Device& device, const Problem& problem,
                                 const GemmRunOptions& options) {
-  const Status possible = clbake::check(problem);
-  if (!possible) return possible;
+  return create(session, device, std::vector<Problem>{problem}, options);
+}
+
+Result<GemmRun> GemmRun::create(const Session& session, const Device& device, const std::vector<Problem>& products,
+                                const GemmRunOptions& options) {
+  for (const Problem& product : products) {
+    const Status possible = clbake::check(product);
+    if (!possible) return possible;
+  }
+  const Problem& problem = products.front();
+  if (is_mixed(problem.precision) && products.size() > 1) {
+    return {Code::invalid_argument, "a group of mixed products is not checked"};
+  }
   auto s = std::make_unique<State>();
   s->options = options;
   s->random.seed(options.seed);
+  s->products = products;
   s->problem = problem;
-  Status status = check_memory(device, problem, options);
+  Status status = check_memory(device, products, options);
   if (!status) return status;
   s->session = session;
   const cl::Context context(session.context(), true);
@@ -342,6 +409,26 @@ Status GemmRun::State::enqueue(Gemm& gemm, cl_event* event) const {
              ? gemm.enqueue(session.queue(), options.alpha, a_matrix, b_matrix, options.beta, c_matrix, more, 0,
                             nullptr, event)
              : gemm.enqueue(session.queue(), options.each, a_matrix, b_matrix, c_matrix, more, 0, nullptr, event);
+}
+
+Status GemmRun::State::enqueue(GemmGroup& group, cl_event* event) const {
+  return group.enqueue(session.queue(), options.alpha, {a(), options.a_offset}, {b(), options.b_offset}, options.beta,
+                       {c(), options.c_offset},
+                       {{{bias(), options.bias_offset}, {d(), options.d_offset}}, {counts(), kCountsOffset}}, 0,
+                       nullptr, event);
+}
+
+Result<double> GemmRun::run(GemmGroup& group) {
+  return microseconds([&] {
+    cl_event event = nullptr;
+    const Status status = state_->enqueue(group, &event);
+    return status ? finish(state_->session.queue(), event) : status;
+  });
+}
+
+Result<double> GemmRun::time(GemmGroup& group) {
+  return microseconds(
+      [&] { return finish_timed(state_->session, [&](cl_event* event) { return state_->enqueue(group, event); }); });
 }
 
 Result<double> GemmRun::run(Gemm& gemm) {
@@ -371,6 +458,25 @@ Status GemmRun::reset() {
 
 Result<Check> GemmRun::check() const {
   return std::visit([&](const auto& host) { return state_->check_against(host); }, state_->host);
+}
+
+std::vector<Problem> random_products(const GemmKind& kind, Layout layout, std::size_t count, std::size_t most,
+                                     bool gaps, std::uint32_t seed) {
+  std::mt19937 random(seed);
+  const auto up_to = [&](std::size_t largest) { return random() % (largest + 1); };
+  const auto size = [&] { return !gaps ? 16 + up_to(most - 16) : up_to(4) == 0 ? up_to(1) : up_to(most); };
+  BatchOffsets next;
+  std::vector<Problem> products;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t m = size(), n = size(), k = size();
+    Problem p = tight_problem(kind.precision, m, n, k, kind.trans_a, kind.trans_b, layout);
+    for (std::size_t* at : {&p.lda, &p.ldb, &p.ldc, &next.a, &next.b, &next.c}) *at += gaps ? up_to(3) : 0;
+    p.offsets = {next};
+    const Extents elements = extents(p);
+    next = {std::max(next.a, elements.a), std::max(next.b, elements.b), std::max(next.c, elements.c)};
+    products.push_back(p);
+  }
+  return products;
 }
 
 double alpha_for(Precision precision, double alpha) {

@@ -120,6 +120,9 @@ enum class Argument : std::int16_t {
   row_scales = 57,  // as a, b and c; too small; or shares elements with C
   column_scales = 58,
 
+  group = 64,   // no products, products that differ in what a group shares, or whose Cs share elements
+  counts = 65,  // the rows of a group's products: as a, b and c; too small; or in C
+
   // Scalars of a call: an imaginary part without a complex problem; not one for each product of the batch.
   alpha = 53,
   beta = 54,

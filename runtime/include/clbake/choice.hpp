@@ -113,7 +113,8 @@ Problem row_major(const Problem& problem);
 // malformed (launches that are not the contract's).
 Status check_launchable(const cache::Variant& variant);
 
-// The variants of the bundle that compute this kind of problem, in the bundle's order; damaged records are left out.
-std::vector<std::uint32_t> capable_variants(const Bundle& bundle, const GemmKind& kind);
+// The variants of the bundle that compute this kind of problem, or of groups of them, in the bundle's order; damaged
+// records are left out.
+std::vector<std::uint32_t> capable_variants(const Bundle& bundle, const GemmKind& kind, bool groups = false);
 
 }  // namespace clbake

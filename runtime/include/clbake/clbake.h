@@ -120,6 +120,9 @@ typedef enum clbake_argument {
   CLBAKE_ARGUMENT_ROW_SCALES = 57, /* as A; too small; or shares elements with C */
   CLBAKE_ARGUMENT_COLUMN_SCALES = 58,
 
+  CLBAKE_ARGUMENT_GROUP = 64,  /* null; no products, or some that differ in what they share; Cs that share elements */
+  CLBAKE_ARGUMENT_COUNTS = 65, /* as A; too small; or in C */
+
   CLBAKE_ARGUMENT_QUEUE = 30,     /* null, or of another context or device */
   CLBAKE_ARGUMENT_WAIT_LIST = 31, /* null, or with a null event */
   CLBAKE_ARGUMENT_CONTEXT = 40,
@@ -148,6 +151,7 @@ typedef struct clbake_bundle clbake_bundle;
 typedef struct clbake_library clbake_library;
 typedef struct clbake_gemm clbake_gemm;
 typedef struct clbake_recorded clbake_recorded;
+typedef struct clbake_group clbake_group;
 typedef struct clbake_program clbake_program;
 typedef struct clbake_overlay clbake_overlay;
 typedef struct clbake_trust clbake_trust;
@@ -501,6 +505,38 @@ CLBAKE_API clbake_code clbake_recorded_update(clbake_recorded* recorded, double 
                                               cl_mem b, size_t b_offset, double beta, cl_mem c, size_t c_offset,
                                               const clbake_epilogue_buffers* more, clbake_error* error);
 CLBAKE_API void clbake_recorded_release(clbake_recorded* recorded);
+
+/* ---- Groups: products of different sizes in one call. One thread at a time may use a group, which may outlive its
+ * library. ---- */
+
+/* Prepares products that agree in precision, transposes, layout, epilogue (but for ldd) and quantization, each with a
+ * batch of 1 and one member of `offsets` or none. One launch, where a bundle has a variant for groups; else a launch or
+ * more for each product. variant: the name of one for groups, which serves or the call fails; or NULL. Fails with
+ * CLBAKE_INVALID_ARGUMENT, also where the Cs of two products share elements; else as clbake_gemm_prepare. */
+CLBAKE_API clbake_code clbake_group_prepare(clbake_library* library, const clbake_problem* products, size_t count,
+                                            const char* variant, clbake_group** group, clbake_error* error);
+
+/* Prepares problem->batch products that share n, k and leading dimensions, and whose rows are counted on the device:
+ * clbake.hpp, Library::prepare_counted_group. m: the most rows of all together. */
+CLBAKE_API clbake_code clbake_group_prepare_counted(clbake_library* library, const clbake_problem* problem,
+                                                    const char* variant, clbake_group** group, clbake_error* error);
+CLBAKE_API void clbake_group_release(clbake_group* group);
+
+/* 1 where one launch computes all products. */
+CLBAKE_API int clbake_group_is_one_launch(const clbake_group* group);
+
+/* Copies which program serves, and why; that of the first product where each has its own. */
+CLBAKE_API clbake_code clbake_group_explanation(const clbake_group* group, clbake_explanation* explanation,
+                                                clbake_error* error);
+
+/* Enqueues all products. Offsets of products are added to those of the call; bias and scales of product i begin i times
+ * their stride behind it, D where C does. counts: an int32 for each product of a counted group, else NULL. Fails as
+ * clbake_gemm_enqueue. */
+CLBAKE_API clbake_code clbake_group_enqueue(clbake_group* group, cl_command_queue queue, const clbake_scalars* scalars,
+                                            cl_mem a, size_t a_offset, cl_mem b, size_t b_offset, cl_mem c,
+                                            size_t c_offset, const clbake_epilogue_buffers* more, cl_mem counts,
+                                            size_t counts_offset, cl_uint wait_count, const cl_event* wait_list,
+                                            cl_event* event, clbake_error* error);
 
 /* ---- The application's own programs: any number of threads at once. They may outlive their library. ---- */
 

@@ -333,6 +333,44 @@ class Gemm {
   std::unique_ptr<PreparedGemm> prepared_;
 };
 
+class PreparedGroup;
+
+// The buffers of a group's epilogue, and the rows of its products where those are counted on the device: an int32 for
+// each.
+struct GroupBuffers : EpilogueBuffers {
+  Matrix counts = {};
+};
+
+// Products of different sizes, ready to run in one call: Library::prepare_group. Move-only; may outlive its Library.
+// One thread at a time may use a group; prepare one for each thread. A moved-from group fails with invalid_argument.
+class GemmGroup {
+ public:
+  CLBAKE_API GemmGroup(GemmGroup&&) noexcept;
+  CLBAKE_API GemmGroup& operator=(GemmGroup&&) noexcept;
+  CLBAKE_API ~GemmGroup();
+
+  // Enqueues all products, which share alpha, beta and the buffers, and returns without waiting. Product i of the list
+  // finds its A, B and C its own offsets[0] behind those of the call, D where C is, the bias and scales i times their
+  // stride behind the call's. Otherwise as Gemm::enqueue, and fails like it; operands are checked before alpha and
+  // beta. No C may share an element with what any product reads or lie between such, from first element to last; but D
+  // may be C.
+  CLBAKE_API Status enqueue(cl_command_queue queue, std::complex<double> alpha, Matrix a, Matrix b,
+                            std::complex<double> beta, Matrix c, const GroupBuffers& more = {}, cl_uint wait_count = 0,
+                            const cl_event* wait_list = nullptr, cl_event* event = nullptr);
+
+  // True: one launch computes all. Else each product that has elements is enqueued by itself.
+  CLBAKE_API bool is_one_launch() const;
+
+  // The variant for groups, or that of the first product which has elements.
+  CLBAKE_API const Explanation& explanation() const;
+
+  // For the library itself.
+  explicit GemmGroup(std::unique_ptr<PreparedGroup> prepared);
+
+ private:
+  std::unique_ptr<PreparedGroup> prepared_;
+};
+
 // A program of the application's own (`clbake build --programs`), loaded and built for the library's device. Copies are
 // cheap and share everything; may outlive its Library. Any number of threads may use one, but a cl_kernel one at a
 // time.
@@ -408,6 +446,25 @@ class Library {
   // warning.
   CLBAKE_API Result<Gemm> prepare(const Problem& problem, const PrepareOptions& options = {}) const;
   CLBAKE_API Result<Gemm> prepare(const Problem& problem, const std::string& variant) const;
+
+  // Prepares products of different sizes for one call. Each is a problem with a batch of 1 and, unless all is at the
+  // start of the buffers, one element of `offsets`. They must agree in kind, layout, epilogue (but for ldd) and
+  // quantization; sizes may be 0. One launch, where a bundle has a variant for groups of this kind that need not be
+  // compiled (`clbake build --group`); else a launch or more for each product, prepared once for those of equal sizes.
+  // `variant`: the name of one for groups, which serves or the call fails; empty: the library's choice.
+  // Fails with invalid_argument: `group` for an empty list, for products that do not agree, and where the Cs of two
+  // share an element or lie between each other, compared from their first element to their last; else as `prepare`, the
+  // product named. Nothing is recorded.
+  CLBAKE_API Result<GemmGroup> prepare_group(const std::vector<Problem>& products,
+                                             const std::string& variant = {}) const;
+
+  // The same for problem.batch products that share n, k and their leading dimensions, and of which only the device
+  // knows how many rows each has: GroupBuffers::counts. The rows of product i in A, C and D, and in a bias for each
+  // row, follow those of product i - 1; its B begins i * b_stride elements behind the first one, its bias for each
+  // column i * bias_stride. problem.m is the most rows that all have together: a count is cut to what is left of it, a
+  // negative one counts as 0; rows of C beyond all of them stay as they were. Row-major, plain precisions, no offsets.
+  // Needs a variant for groups, else fails with no_variant.
+  CLBAKE_API Result<GemmGroup> prepare_counted_group(const Problem& problem, const std::string& variant = {}) const;
 
   // prepare and enqueue in one call; fails like both. Keeps the prepared problems as plans, up to kPlans, and
   // kPlanBytes of their workspaces, for each of a few groups of threads, replacing the least recently used: from the

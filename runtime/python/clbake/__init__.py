@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     import pyopencl.array
 
 __all__ = ["Activation", "Argument", "Bias", "Bundle", "Code", "Counters", "Element", "Error", "Explanation", "Gemm",
-           "Layout", "Library", "LogLevel", "Matrix", "NeededSlices", "OnMiss", "Origin", "Overlay", "Precision",
+           "GemmGroup", "Layout", "Library", "LogLevel", "Matrix", "NeededSlices", "OnMiss", "Origin", "Overlay", "Precision",
            "Problem", "ProgramText", "RecordedGemm", "Slice", "SliceIndex", "load", "mixed", "preload",
            "user_cache_directory"]
 
@@ -386,6 +386,34 @@ class RecordedGemm(_Handle):
         _call("clbake_recorded_update", self._pointer, alpha, *matrices[:4], beta, *matrices[4:], others)
 
 
+class GemmGroup(_Handle):
+    """Products of different sizes, ready to run in one call: made by Library.prepare_group. One thread at a time."""
+
+    def __init__(self, handle: ctypes.c_void_p, precision: int) -> None:
+        super().__init__("group", handle)
+        self._precision = precision
+
+    def enqueue(self, queue: cl.CommandQueue, a: Matrix, b: Matrix, c: Matrix, *, counts: Matrix = None,
+                alpha: complex = 1.0, beta: complex = 0.0, bias: Matrix = None, d: Matrix = None,
+                row_scales: Matrix = None, column_scales: Matrix = None,
+                wait_for: Iterable[cl.Event] | None = None) -> cl.Event:
+        """Enqueues all products and returns an event for them. Their offsets are added to those of the call; bias and
+        scales of product i begin i times their stride behind it, D where C does. counts: the rows of each product of a
+        counted group, int32. Otherwise as Gemm.enqueue."""
+        return _enqueue("clbake_group_enqueue", (self._pointer, queue.int_ptr), self._precision, alpha, beta, a, b, c,
+                        (bias, d, row_scales, column_scales), wait_for, (counts,))
+
+    @property
+    def is_one_launch(self) -> bool:
+        """True: one launch computes all products."""
+        return bool(_function("clbake_group_is_one_launch")(self._pointer))
+
+    @property
+    def explanation(self) -> Explanation:
+        """The program that serves, and why; that of the first product where each has its own."""
+        return _explanation("clbake_group_explanation", self._pointer)
+
+
 class Library(_Handle):
     """The programs of bundles, the first that has one serves, on one device of one context. Loads nothing yet.
 
@@ -419,6 +447,20 @@ class Library(_Handle):
         """Chooses the variant, or takes the named one, and loads its program."""
         name = None if variant is None else _encoded(variant)
         return Gemm(_made("clbake_gemm_prepare", self._pointer, ctypes.byref(problem), name, 0), problem.precision)
+
+    def prepare_group(self, products: Iterable[Problem], *, variant: str | None = None) -> GemmGroup:
+        """Products that agree in all but sizes, leading dimensions and offsets, of which each has one or none. One
+        launch where a bundle has a variant for groups (`clbake build --group`)."""
+        listed, name = list(products), None if variant is None else _encoded(variant)
+        handle = _made("clbake_group_prepare", self._pointer, (h.ProblemStruct * len(listed))(*listed), len(listed), name)
+        return GemmGroup(handle, listed[0].precision)
+
+    def prepare_counted_group(self, problem: Problem, *, variant: str | None = None) -> GemmGroup:
+        """problem.batch products that share n and k, and whose rows the device counts, problem.m in all at most:
+        clbake.hpp. For mixtures of experts."""
+        name = None if variant is None else _encoded(variant)
+        handle = _made("clbake_group_prepare_counted", self._pointer, ctypes.byref(problem), name)
+        return GemmGroup(handle, problem.precision)
 
     def gemm(self, queue: cl.CommandQueue, problem: Problem, a: Matrix, b: Matrix, c: Matrix, *, alpha: Scalar = 1.0,
              beta: Scalar = 0.0, bias: Matrix = None, d: Matrix = None, row_scales: Matrix = None,
@@ -560,14 +602,20 @@ def _operands(precision: int, a: Matrix, b: Matrix, c: Any, events: list[cl.Even
 
 
 def _enqueue(name: str, first: tuple[Any, ...], precision: int, alpha: Scalar, beta: Scalar, a: Matrix, b: Matrix,
-             c: Any, more: tuple[Matrix, Matrix, Matrix, Matrix], wait_for: Iterable[cl.Event] | None) -> cl.Event:
+             c: Any, more: tuple[Matrix, Matrix, Matrix, Matrix], wait_for: Iterable[cl.Event] | None,
+             of_group: tuple[Matrix, ...] = ()) -> cl.Event:
+    """of_group: the counts of a group, or None; all products of a group share alpha and beta."""
     from pyopencl import Event
 
     events = list(wait_for or ())
     matrices, others = _operands(precision, a, b, c, events, *more)
-    waits = (ctypes.c_void_p * len(events))(*[event.int_ptr for event in events]) if events else None
     scalars = scalars_to_c(alpha, beta)
-    event = _made(name, *first, scalars, len(scalars), *matrices, others, len(events), waits)
+    if of_group and len(scalars) != 1:
+        raise refused(Argument.SCALARS, "a group has one alpha and one beta")
+    counts = [number for matrix in of_group for number in _place(matrix, Argument.COUNTS, Element.INT32, events)]
+    sized = (scalars,) if of_group else (scalars, len(scalars))
+    waits = (ctypes.c_void_p * len(events))(*[event.int_ptr for event in events]) if events else None
+    event = _made(name, *first, *sized, *matrices, others, *counts, len(events), waits)
     enqueued = Event.from_int_ptr(event.value or 0, retain=False)
     if hasattr(c, "add_event"):
         c.add_event(enqueued)

@@ -16,7 +16,7 @@ struct KernelNumbers {
   cl_int lda, ldb, ldc, ldd;
   cl_int first_product;
   cl_int steps;
-  cl_int unused;
+  cl_int group;
 };
 static_assert(sizeof(KernelNumbers) == 120, "no gaps: the kernels' struct has the same members");
 
@@ -78,6 +78,11 @@ KernelNumbers numbers_of(const LaunchPlan& plan, const Part& part, const Call& c
   x.ldc = as_int(p.ldc);
   x.first_product = as_int(part.first_product);
   x.steps = as_int(steps_of(e, call.reads_d) + steps_of(p.quantization, call.reads_operands));
+  x.group = as_int(plan.group.members.size());
+  if (plan.group.counted) {
+    x.group = -as_int(p.batch);
+    x.a_stride = call.counts.offset;
+  }
   if (e.bias != Bias::none) {
     x.bias_offset = call.more.bias.offset + (e.bias == Bias::per_row ? row : 0);
     x.bias_stride = e.bias_stride;

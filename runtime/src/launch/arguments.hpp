@@ -13,6 +13,7 @@ constexpr std::uint32_t bit_of(Value value) { return 1U << static_cast<std::uint
 // A call of a handle: its matrices, and what its scalars ask of the kernels. In elements of the plan's stated problem.
 struct Call {
   Matrix a, b, c;
+  Matrix counts;  // of a group whose rows are counted on the device
   EpilogueBuffers more;
   // bit_of each Value that is a pointer. Offsets have no flags here.
   std::uint32_t svm = 0;

@@ -69,10 +69,6 @@ bool is_within(cl_device_id device, cl_device_id whole) {
   return device != nullptr;
 }
 
-std::size_t bias_bytes_of(Precision precision) {
-  return is_mixed(precision) && !has_weights(precision) ? sizeof(cl_float) : bytes_of(element_c(precision));
-}
-
 std::size_t address_of(const Matrix& matrix) { return reinterpret_cast<std::uintptr_t>(matrix.buffer); }
 
 Status refused(const BufferArgument& as, const char* why) { return {as.argument, joined({as.name, ": ", why})}; }
@@ -121,6 +117,10 @@ Status check_usm(const BufferArgument& as, const Matrix& matrix, const cl::Conte
 }
 
 }  // namespace
+
+std::size_t bias_bytes_of(Precision precision) {
+  return is_mixed(precision) && !has_weights(precision) ? sizeof(cl_float) : bytes_of(element_c(precision));
+}
 
 bool overlap(const Operand& x, const Operand& y) {
   if (x.empty() || y.empty() || !meet(hull(x), hull(y))) return false;

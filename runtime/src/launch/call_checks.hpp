@@ -25,6 +25,9 @@ Result<cl_device_id> device_of_context(cl_context context, cl_device_id device);
 // That there are `count` events, none of them null.
 Status check_wait_list(cl_uint count, const cl_event* list);
 
+// Bytes of an element of the problem's bias.
+std::size_t bias_bytes_of(Precision precision);
+
 // How a failure names a buffer.
 struct BufferArgument {
   const char* name;
@@ -40,6 +43,7 @@ inline constexpr BufferArgument kBias{"the bias", Argument::bias_vector, Argumen
 inline constexpr BufferArgument kRowScales{"the scales of rows", Argument::row_scales, Argument::row_scales};
 inline constexpr BufferArgument kColumnScales{"the scales of columns", Argument::column_scales,
                                               Argument::column_scales};
+inline constexpr BufferArgument kCounts{"the buffer of counts", Argument::counts, Argument::counts};
 inline constexpr BufferArgument kWorkspace{"the workspace", Argument::workspace, Argument::workspace};
 
 // OpenCL 2.0's clSetKernelArgSVMPointer; null where the loader is older.

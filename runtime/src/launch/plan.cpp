@@ -23,12 +23,6 @@ constexpr std::size_t kMostComplexGroupsInY = 4096;
 
 std::size_t ceil_div(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 
-// Work-groups that compute an m x n matrix, if k is not cut.
-std::size_t tiles_of(const cache::Variant& variant, std::size_t m, std::size_t n) {
-  const cache::Launch& launch = product_launch(variant);
-  return ceil_div(m, launch.tile_m) * ceil_div(n, launch.tile_n);
-}
-
 Status too_large(const char* what, std::size_t value, std::size_t limit) {
   return {Code::out_of_memory, joined({what, " would be ", value, ", the device's limit is ", limit})};
 }
@@ -36,10 +30,9 @@ Status too_large(const char* what, std::size_t value, std::size_t limit) {
 // Sizes of the workspace, and how much of the product is computed at a time.
 class Sizer {
  public:
-  Sizer(LaunchPlan& plan, const DeviceLimits& limits) : plan_(plan) {
+  explicit Sizer(LaunchPlan& plan) : plan_(plan) {
     const Problem& p = plan.real;
     const cache::Variant& v = *plan.variant;
-    plan.limits = limits;
     plan.most.rows = std::min(p.m, kMaxGroups * product_launch(v).tile_m);
     plan.most.products = std::min(std::max<std::size_t>(p.batch, 1), kMaxGroups / std::max(v.split_k, 1U));
     // All tiles are in one dimension of the grid, which has at least 2^31 - 1 groups.
@@ -145,6 +138,7 @@ std::vector<KernelArgument> arguments_of(const LaunchPlan& plan, Role role) {
     case Role::row_terms: add(arguments, {{a}, {Value::row_terms}}); break;
     case Role::column_terms: add(arguments, {{b}, {Value::column_terms}}); break;
     case Role::gemm:
+    case Role::group:
       add(arguments, {{has(v, Role::pack_a) ? Value::packed_a : a}, {has(v, Role::pack_b) ? Value::packed_b : b}});
       add(arguments, {{v.split_k > 1 ? Value::partials : Value::c}});
       if (cuts_tail) add(arguments, {{Value::partials}, {Value::tail}});
@@ -156,7 +150,7 @@ std::vector<KernelArgument> arguments_of(const LaunchPlan& plan, Role role) {
     case Role::kernel: break;  // of an application's program, which is no product
   }
   add(arguments, {{Value::offsets}});
-  const bool updates_c = role == Role::gemm || role == Role::reduce;
+  const bool updates_c = role == Role::gemm || role == Role::group || role == Role::reduce;
   if (updates_c) add(arguments, {{Value::bias}, {Value::d}});
   add(arguments, {{Value::numbers}});
   if (updates_c) add(arguments, {{Value::scalars}});
@@ -282,7 +276,41 @@ void append_product(const LaunchPlan& plan, const Part& part, bool reads_operand
   }
 }
 
+Status plan_group(LaunchPlan& plan, const GroupTable* given) {
+  const Problem& p = plan.real;
+  if (is_complex(plan.stated.precision)) {
+    return {Code::no_variant, joined({"variant ", plan.variant->name, " is for groups, which are not complex"})};
+  }
+  for (std::size_t i = 0; !given && i < p.batch; ++i) {
+    const bool listed = !p.offsets.empty();
+    const BatchOffsets strided{i * p.a_stride, i * p.b_stride, i * p.c_stride};
+    plan.group.add(*plan.variant, p, listed ? p.offsets[i] : strided, listed ? p.offsets[i].c : i * p.epilogue.d_stride,
+                   i);
+  }
+  if (given) plan.group = *given;
+  if (plan.group.tiles > INT_MAX) return too_large("the tiles of a group", plan.group.tiles, INT_MAX);
+  Step step;
+  step.groups = {plan.group.tiles, 1, 1};
+  step.part.rows = p.m;
+  if (plan.group.tiles > 0) plan.steps.push_back(step);
+  return {};
+}
+
 }  // namespace
+
+std::size_t tiles_of(const cache::Variant& variant, std::size_t m, std::size_t n) {
+  const cache::Launch& launch = product_launch(variant);
+  return ceil_div(m, launch.tile_m) * ceil_div(n, launch.tile_n);
+}
+
+void GroupTable::add(const cache::Variant& variant, const Problem& p, const BatchOffsets& at, std::size_t d,
+                     std::size_t number) {
+  if (p.m == 0 || p.n == 0) return;
+  const auto as_int = [](std::size_t value) { return static_cast<std::int32_t>(value); };
+  members.push_back({at.a, at.b, at.c, d, as_int(p.m), as_int(p.n), as_int(p.k), as_int(p.lda), as_int(p.ldb),
+                     as_int(p.ldc), as_int(p.epilogue.ldd), as_int(number), as_int(tiles), 0});
+  tiles += tiles_of(variant, p.m, p.n);
+}
 
 bool has(const cache::Variant& variant, Role role) {
   return std::any_of(variant.launches.begin(), variant.launches.end(),
@@ -290,19 +318,20 @@ bool has(const cache::Variant& variant, Role role) {
 }
 
 Result<LaunchPlan> plan_launches(const Problem& problem, const cache::Variant& variant, const DeviceLimits& limits,
-                                 std::size_t complex_items) {
+                                 std::size_t complex_items, const GroupTable* group) {
   LaunchPlan plan;
   plan.stated = problem;
   plan.real = real_product(problem);
   plan.variant = &variant;
-  const Status fits = Sizer(plan, limits).run();
+  plan.limits = limits;
+  const Status fits = variant.is_group() ? plan_group(plan, group) : Sizer(plan).run();
   if (!fits) return fits.within(variant.name);
   for (const cache::Launch& launch : variant.launches) {
     plan.kernels.push_back(
         {launch.kernel_name, {launch.local[0], launch.local[1], launch.local[2]}, arguments_of(plan, launch.role)});
   }
   if (is_complex(problem.precision)) add_complex_kernels(plan, complex_items);
-  append_steps(plan, 0, plan.real.batch, plan.real.k > 0, plan.steps);
+  if (!variant.is_group()) append_steps(plan, 0, plan.real.batch, plan.real.k > 0, plan.steps);
   return plan;
 }
 

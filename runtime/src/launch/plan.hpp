@@ -79,6 +79,27 @@ struct PlannedKernel {
   std::vector<KernelArgument> arguments;
 };
 
+// `Member` in tile.cl: a product of a group that has elements.
+struct GroupMember {
+  std::uint64_t a, b, c, d;  // elements from the starts of the call's matrices to the product's
+  std::int32_t m, n, k;
+  std::int32_t lda, ldb, ldc, ldd;
+  std::int32_t number;  // in the caller's list
+  std::int32_t tile;    // the first one, of all tiles of the group
+  std::int32_t unused;
+};
+static_assert(sizeof(GroupMember) == 72, "no gaps: the kernels' struct has the same members");
+
+// The products of a launch, or how many tiles it has at most for products that are counted on the device.
+struct GroupTable {
+  std::vector<GroupMember> members;
+  std::size_t tiles = 0;
+  bool counted = false;
+  // A row-major product with a batch of 1, unless its C is empty. d: elements from the start of D to its own.
+  void add(const cache::Variant& variant, const Problem& product, const BatchOffsets& at, std::size_t d,
+           std::size_t number);
+};
+
 // The products of a batch, and the rows of their C, that a step works on.
 struct Part {
   std::size_t first_product = 0;
@@ -117,6 +138,7 @@ struct LaunchPlan {
   // Bytes of the workspace's buffers, 0 for those that there are not. A packed operand that is an image has none.
   std::array<std::size_t, kWorkspaceParts> bytes{};
   std::vector<Step> steps;  // of a call that reads A and B; of one with k = 0 else
+  GroupTable group;         // of a variant for groups
 
   std::size_t bytes_of(Value part) const { return bytes[static_cast<std::size_t>(part)]; }
   std::size_t workspace_bytes() const;  // of a caller's buffer: each part begins at a multiple of the alignment
@@ -125,8 +147,12 @@ struct LaunchPlan {
 // `problem` is row-major and possible: check(). `variant` follows the contract, computes the problem (or the
 // real_product of a complex one), and outlives the plan. `complex_items`: work-items in a group of the kernels that
 // rearrange complex operands. Fails with out_of_memory where the device cannot hold the workspace of one product.
+// With a variant for groups, `group` is its table, or null: then the products are those of the problem's batch.
 Result<LaunchPlan> plan_launches(const Problem& problem, const cache::Variant& variant, const DeviceLimits& limits,
-                                 std::size_t complex_items = 1);
+                                 std::size_t complex_items = 1, const GroupTable* group = nullptr);
+
+// Work-groups that compute an m x n matrix, if k is not cut.
+std::size_t tiles_of(const cache::Variant& variant, std::size_t m, std::size_t n);
 
 // Adds the steps of some products of the batch, which share alpha and beta. reads_operands: neither alpha nor k is 0.
 void append_steps(const LaunchPlan& plan, std::size_t first_product, std::size_t products, bool reads_operands,

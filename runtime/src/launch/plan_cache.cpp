@@ -7,18 +7,6 @@
 namespace clbake {
 namespace {
 
-bool equal(const Epilogue& x, const Epilogue& y) {
-  return x.bias == y.bias && x.bias_stride == y.bias_stride && x.activation == y.activation && x.low == y.low &&
-         x.high == y.high && x.has_d == y.has_d && x.ldd == y.ldd && x.d_stride == y.d_stride;
-}
-
-bool equal(const Quantization& x, const Quantization& y) {
-  return x.row_scales == y.row_scales && x.column_scales == y.column_scales &&
-         x.row_scale_stride == y.row_scale_stride && x.column_scale_stride == y.column_scale_stride &&
-         x.zero_a == y.zero_a && x.zero_b == y.zero_b && x.zero_c == y.zero_c && x.weight_group == y.weight_group &&
-         x.weight_zeros == y.weight_zeros;
-}
-
 // Sizes first: they tell most problems apart.
 bool equal(const Problem& x, const Problem& y) {
   const auto same = [](const BatchOffsets& a, const BatchOffsets& b) { return a.a == b.a && a.b == b.b && a.c == b.c; };
@@ -30,6 +18,18 @@ bool equal(const Problem& x, const Problem& y) {
 }
 
 }  // namespace
+
+bool equal(const Epilogue& x, const Epilogue& y) {
+  return x.bias == y.bias && x.bias_stride == y.bias_stride && x.activation == y.activation && x.low == y.low &&
+         x.high == y.high && x.has_d == y.has_d && x.ldd == y.ldd && x.d_stride == y.d_stride;
+}
+
+bool equal(const Quantization& x, const Quantization& y) {
+  return x.row_scales == y.row_scales && x.column_scales == y.column_scales &&
+         x.row_scale_stride == y.row_scale_stride && x.column_scale_stride == y.column_scale_stride &&
+         x.zero_a == y.zero_a && x.zero_b == y.zero_b && x.zero_c == y.zero_c && x.weight_group == y.weight_group &&
+         x.weight_zeros == y.weight_zeros;
+}
 
 PlanCache::Shard& PlanCache::shard() {
   static std::atomic<std::size_t> threads{0};

@@ -16,6 +16,9 @@
 
 namespace clbake {
 
+bool equal(const Epilogue& x, const Epilogue& y);
+bool equal(const Quantization& x, const Quantization& y);
+
 // Any number of threads at once.
 class PlanCache {
  public:

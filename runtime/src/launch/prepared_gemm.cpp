@@ -58,7 +58,8 @@ Result<std::unique_ptr<PreparedGemm>> PreparedGemm::create(std::shared_ptr<const
   PreparedGemm& g = *made;
   const Program* const complex = g.parts_->found.complex.get();
   const std::size_t items = complex && !complex->variant.launches.empty() ? complex->variant.launches[0].local[0] : 1;
-  Result<LaunchPlan> plan = plan_launches(g.parts_->problem, g.program().variant, g.parts_->limits, items);
+  Result<LaunchPlan> plan =
+      plan_launches(g.parts_->problem, g.program().variant, g.parts_->limits, items, g.parts_->group.get());
   if (!plan) return plan.status();
   g.plan_ = std::move(*plan);
   g.checks_ = OperandChecks(g.plan_.stated, g.parts_->layout);
@@ -105,8 +106,14 @@ Status PreparedGemm::create_kernels() {
 
 Status PreparedGemm::create_offsets() {
   const Problem& p = plan_.stated;
-  if (p.offsets.empty()) return {};
   cl_int error = CL_SUCCESS;
+  if (!plan_.group.members.empty()) {
+    offsets_ = cl::Memory(clCreateBuffer(parts_->context(), CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR,
+                                         plan_.group.members.size() * sizeof plan_.group.members[0],
+                                         plan_.group.members.data(), &error));
+    return opencl_status("clCreateBuffer", error_of(offsets_, error));
+  }
+  if (p.offsets.empty()) return {};
   // place(i) makes the three numbers of product i.
   const auto buffer_of = [&](const auto& place) {
     std::vector<cl_ulong> numbers;
@@ -231,7 +238,8 @@ Status PreparedGemm::check_call(cl_command_queue queue, const Call& call, const 
 
 // The plan's, or others, as products with different scalars share no launch, and alpha = 0 reads no operands.
 const std::vector<Step>& PreparedGemm::steps_of(const ScalarList& scalars, const Call& call) {
-  if (scalars.count == 1 && call.reads_operands == (plan_.real.k > 0)) return plan_.steps;
+  const bool as_planned = scalars.count == 1 && call.reads_operands == (plan_.real.k > 0);
+  if (as_planned || plan_.variant->is_group()) return plan_.steps;
   other_steps_.clear();
   for (std::size_t first = 0, end = 0; first < batch(); first = end) {
     end = scalars.count == 1 ? batch() : first + 1;
@@ -266,7 +274,7 @@ MemoryArguments PreparedGemm::memory_of(const Call& call) const {
   if (call.reads_d) at(Value::d) = call.more.d.buffer;
   if (plan_.stated.quantization.row_scales) at(Value::row_scales) = call.more.row_scales.buffer;
   if (plan_.stated.quantization.column_scales) at(Value::column_scales) = call.more.column_scales.buffer;
-  at(Value::offsets) = offsets_();
+  at(Value::offsets) = plan_.group.counted ? call.counts.buffer : offsets_();
   at(Value::complex_offsets) = complex_offsets_();
   if ((call.svm | call.usm) == 0) return memory;
   const auto kinds = [&](std::uint32_t bits) {
@@ -326,9 +334,13 @@ Status PreparedGemm::walk(cl_command_queue queue, const std::vector<Step>& steps
 }
 
 Status PreparedGemm::enqueue(cl_command_queue queue, const ScalarList& scalars, Matrix a, Matrix b, Matrix c,
-                             const EpilogueBuffers& more, Events events) {
+                             const EpilogueBuffers& more, Events events, Matrix counts) {
   if (events.wait_count == 0) events.wait_list = nullptr;
   Call call = call_of(a, b, c, more);
+  call.counts = counts;
+  if (scalars.is_list && plan_.variant->is_group()) {
+    return {Argument::scalars, "a variant for groups takes one alpha and beta for all products"};
+  }
   if (scalars.is_list && scalars.count != batch()) {
     return {Argument::scalars, joined({"there are scalars for ", scalars.count, " products, batch is ", batch()})};
   }

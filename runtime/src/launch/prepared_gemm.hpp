@@ -33,8 +33,9 @@ class PreparedGemm {
     cl::Device device;
     DeviceLimits limits;
     Found found;
-    Problem problem;                    // row-major; as stated, so that it may be complex
-    Layout layout = Layout::row_major;  // the caller's: column-major exchanges A and B
+    Problem problem;                          // row-major; as stated, so that it may be complex
+    std::shared_ptr<const GroupTable> group;  // of a group; then `problem` says what its products share
+    Layout layout = Layout::row_major;        // the caller's: column-major exchanges A and B
     EventUse events = EventUse::each_launch;
     bool marks_calls = false;          // see EventChain
     bool caller_workspace = false;     // use_workspace comes before the first call
@@ -59,9 +60,9 @@ class PreparedGemm {
   bool runs_elsewhere(cl_command_queue queue) const { return chain_.runs_elsewhere(queue); }
 
   Status use_workspace(cl_mem buffer, std::size_t offset);
-  // As Gemm::enqueue.
+  // As Gemm::enqueue. counts: of a group that is counted on the device, in ints.
   Status enqueue(cl_command_queue queue, const ScalarList& scalars, Matrix a, Matrix b, Matrix c,
-                 const EpilogueBuffers& more, Events events);
+                 const EpilogueBuffers& more, Events events, Matrix counts = {});
   // As Gemm::record.
   Status record(_cl_command_buffer_khr* commands, const ScalarList& scalars, Matrix a, Matrix b, Matrix c,
                 const EpilogueBuffers& more, const std::vector<cl_uint>& wait, cl_uint* point,
@@ -101,7 +102,7 @@ class PreparedGemm {
   };
   std::vector<Kernel> kernels_;                        // the plan's
   std::array<cl::Memory, kWorkspaceParts> workspace_;  // null where the plan has no such part, or it is not made yet
-  cl::Memory offsets_;                                 // three for each product; null: strides
+  cl::Memory offsets_;                                 // three for each product, or a group's members; null: strides
   cl::Memory complex_offsets_;                         // the same of a complex problem as stated
   OperandChecks checks_;
   EventChain chain_;

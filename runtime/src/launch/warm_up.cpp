@@ -21,6 +21,9 @@ constexpr std::size_t kUsualSize = 16384;
 // Elements of C that few products with a split k exceed. Their reduction takes two cores 6 ms.
 constexpr std::size_t kUsualReduced = std::size_t{1} << 22;
 
+// Tiles that few groups exceed.
+constexpr std::size_t kUsualTiles = 4096;
+
 // Bytes after each matrix, so that a kernel that writes past its C does not overwrite host memory. To detect that is
 // the proof's job.
 constexpr std::size_t kSlack = 4096;
@@ -50,9 +53,18 @@ std::vector<Problem> grids_of_tail(const cache::Variant& v) {
           make_problem(v.kind(), 1, 1, depth_of(v, 2 * kSliceBlocks * v.block_k))};
 }
 
+// A group of so many tiles, all in x: products of one element.
+Problem many_tiles(const cache::Variant& v, std::size_t tiles) {
+  Problem problem = thin_product(v, 1, 1);
+  problem.batch = tiles;
+  problem.c_stride = 1;
+  return problem;
+}
+
 // The widest grids of matrices of the usual size, with as few elements as can be.
 std::vector<Problem> usual_grids(const cache::Variant& v) {
   if (v.split_k == 0) return grids_of_tail(v);
+  if (v.is_group()) return {many_tiles(v, kUsualTiles)};
   const Problem flat = thin_product(v, 1, kUsualSize);
   const Problem tall = thin_product(v, kUsualSize, 1);
   if (packs(v)) return {flat, tall};
@@ -242,12 +254,14 @@ void fill_weights(std::vector<unsigned char>& all, const Problem& p) {
 }  // namespace
 
 const cache::Launch& product_launch(const cache::Variant& variant) {
-  return *std::find_if(variant.launches.begin(), variant.launches.end(),
-                       [](const cache::Launch& launch) { return launch.role == cache::Role::gemm; });
+  return *std::find_if(variant.launches.begin(), variant.launches.end(), [](const cache::Launch& launch) {
+    return launch.role == cache::Role::gemm || launch.role == cache::Role::group;
+  });
 }
 
 std::vector<Problem> large_grids(const cache::Variant& v) {
   if (v.split_k == 0) return grids_of_tail(v);
+  if (v.is_group()) return {many_tiles(v, kLargeGrid / product_launch(v).local[0] + 1)};
   const cache::Launch& launch = product_launch(v);
   const std::size_t rows = (kLargeGrid / launch.local[1] + 1) * std::size_t{launch.tile_m};
   // The last launch is the reduction, if k is cut.

@@ -58,7 +58,8 @@ Result<Found> ProgramStore::any_ready(const GemmKind& kind) const {
   }
   for (const auto& [candidate, slot] : all) {
     std::shared_ptr<const Program> program = slot->ready();
-    if (program && program->variant.kind() == kind) return found(std::move(program), candidate, true);
+    if (program && program->variant.kind() == kind && !program->variant.is_group())
+      return found(std::move(program), candidate, true);
   }
   return {Code::no_variant, "no program that can compute the problem is loaded"};
 }

@@ -39,7 +39,9 @@ bool roles_fit(const cache::Variant& variant) {
   const bool pack_b = next_is(Role::pack_b);
   const bool has_terms = next_is(Role::row_terms);
   if (next_is(Role::column_terms) != has_terms || has_terms != sums_integers(variant.precision)) return false;
-  const bool in_order = next_is(Role::gemm) && next_is(Role::reduce) == (variant.split_k != 1);
+  const bool stored = !pack_a && !pack_b && !has_terms;
+  const bool in_order = (next_is(Role::gemm) || (stored && variant.split_k == 1 && next_is(Role::group))) &&
+                        next_is(Role::reduce) == (variant.split_k != 1);
   return in_order && launch == variant.launches.end() && (pack_a || !variant.image_a) && (pack_b || !variant.image_b) &&
          variant.split_k <= kMaxSplit;
 }

@@ -276,11 +276,11 @@ std::vector<Candidate> other_variants(const std::vector<DeviceBundle>& bundles, 
   return others;
 }
 
-std::vector<std::uint32_t> capable_variants(const Bundle& bundle, const GemmKind& kind) {
+std::vector<std::uint32_t> capable_variants(const Bundle& bundle, const GemmKind& kind, bool groups) {
   std::vector<std::uint32_t> found;
   for (std::uint32_t i = 0; i < bundle.variant_count(); ++i) {
     const Result<cache::Variant> variant = bundle.variant(i);
-    if (variant && variant->kind() == kind) found.push_back(i);
+    if (variant && variant->kind() == kind && variant->is_group() == groups) found.push_back(i);
   }
   return found;
 }

@@ -1,4 +1,5 @@
 // Builds by profiles bake the winners and what backs them up, nothing else, for the device they were made for.
+#include "profile/kind_choice.hpp"
 #include "profile/tunings.hpp"
 
 #include <clbake/builder/jobs.hpp>
@@ -254,6 +255,18 @@ BOOST_FIXTURE_TEST_CASE(WithoutAProfileTheShippedOneOfTheClassCounts, TunedFixtu
   const BakeList other = required(bake_lists_for(options, shipped)).at(0);
   BOOST_TEST(other.profile == "none for cpu-avx512 (not tuned: the families' default points)");
   BOOST_TEST((other.choice.exceptions.empty() && other.choice.models.empty()));
+}
+
+BOOST_FIXTURE_TEST_CASE(VariantsForGroupsAreBakedOnRequestAndNoProfileNamesThem, TunedFixture) {
+  options.group = true;
+  required(build());
+  cache::Contents contents = baked_contents_of(options.output);
+  const Names baked = baked_names(options.output);
+  const auto is_group = [](const std::string& name) { return contains(name, "-group"); };
+  BOOST_TEST(std::count_if(baked.begin(), baked.end(), is_group) == 2);  // nn and tn
+  for (cache::Profile& profile : contents.profiles) {
+    profile::for_each_variant(profile, [&](std::uint32_t v) { BOOST_TEST(!is_group(contents.variants[v].name)); });
+  }
 }
 
 BOOST_AUTO_TEST_CASE(OfflineTargetsTakeAProfileOfTheirArchitecture) {

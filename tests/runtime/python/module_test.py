@@ -140,6 +140,27 @@ class Products(ModuleTest):
 
         self.refused(Argument.OFFSETS, lambda: self.library.prepare(Problem(4, 6, 5, batch=3, offsets=[(0, 0, 0)])))
 
+    def test_groups(self):
+        a, b, c = sample(60), sample(60), sample(80)
+        x, y, z = on_device(a), on_device(b), on_device(c)
+        products = [Problem(4, 6, 5, offsets=[(0, 30, 2)]), Problem(0, 3, 2), Problem(2, 3, 7, offsets=[(20, 0, 30)])]
+        group = self.library.prepare_group(products)
+        group.enqueue(queue, x, y, z, alpha=2.0, beta=1.0, wait_for=[])
+        expected = c.copy()
+        expected[2:26] += 2 * (a[:20].reshape(4, 5) @ b[30:].reshape(5, 6)).ravel()
+        expected[30:36] += 2 * (a[20:34].reshape(2, 7) @ b[:21].reshape(7, 3)).ravel()
+        self.near(z, expected)
+        self.assertFalse(group.is_one_launch)
+        self.assertTrue(group.explanation.variant)
+        self.refused(Argument.C_SIZE, lambda: group.enqueue(queue, x, y, (z.base_data, 50)))
+        self.refused(Argument.SCALARS, lambda: group.enqueue(queue, x, y, z, alpha=[1, 2, 3]))
+        self.refused(Argument.GROUP, lambda: self.library.prepare_group([]))
+        with self.assertRaises(clbake.Error) as caught:  # nothing was baked for it
+            self.library.prepare_counted_group(Problem(9, 3, 2, batch=4))
+        self.assertEqual(caught.exception.code, Code.NO_VARIANT)
+        group.close()
+        self.refused(Argument.OTHER, lambda: group.enqueue(queue, x, y, z))
+
     def test_prepared_problem_in_column_major_with_leading_dimensions(self):
         a, b = sample(9, 20), sample(8, 9)  # as stored: rows are the columns of the problem
         problem = Problem(11, 8, 9, layout=Layout.COLUMN_MAJOR, lda=20, ldb=9, ldc=13)

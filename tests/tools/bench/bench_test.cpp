@@ -220,6 +220,16 @@ BOOST_AUTO_TEST_CASE(TheBareCallsComputeTheSameProduct) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(AGroupIsTimedBesideItsProductsOneByOne) {
+  const nlohmann::json json =
+      json_of(clbake({"bench", "gemm", baked_bundle(), "--group", "3,7", "--rounds", "1", "--json"}));
+  BOOST_TEST(json.at("one_launch") == false);  // nothing was baked for that
+  for (const char* time : {"one_by_one_us", "group_us", "sum_on_device_us", "group_on_device_us"}) {
+    BOOST_TEST(json.at(time).get<double>() > 0, time);
+  }
+  check_refused(clbake({"bench", "gemm", baked_bundle(), "--group", "x"}), 2, {"--group", "'x'"});
+}
+
 BOOST_AUTO_TEST_CASE(EveryEntryOfAMadeUpBundleIsFound) {
   const nlohmann::json json =
       json_of(clbake({"bench", "bundle", "--entries", "10000", "--rounds", "3", "--json"}, no_platform()));

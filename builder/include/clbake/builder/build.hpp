@@ -23,6 +23,7 @@ struct BuildOptions {
   std::vector<kernels::Params> variants;        // exactly these, instead of a profile's
   std::vector<profile::NamedTuning> profiles;  // instead of the shipped ones, each for the devices that it was made for
   bool foreign_profiles = false;               // for other devices, too
+  bool group = false;                          // variants for groups, too, of all that is baked
   bool untuned = false;                        // the default variants instead of a shipped profile
   std::vector<program::Program> programs;      // the application's own, for every device and target
   bool gemm = true;                            // false: no variants of GEMM, `programs` alone

@@ -26,7 +26,9 @@ struct GemmRunOptions {
   std::size_t d_offset = 0;  // of the epilogue's, where the problem has them
   std::size_t bias_offset = 0;
   std::uint32_t seed = 1;
-  bool infinite_a = false;  // the first element of A is infinite: its row of C has to be, and no other
+  std::vector<std::int32_t> counts;  // of a group that the device counts: the products are what these make of it
+  std::size_t behind = 0;            // more elements behind all but B, which nothing may read or write
+  bool infinite_a = false;           // the first element of A is infinite: its row of C has to be, and no other
   // Multiplications of the reference, about: of larger problems a random sample of at least two rows is checked.
   std::uint64_t check_limit = UINT64_MAX;
 };
@@ -48,15 +50,20 @@ class GemmRun {
   // memory or largest allocation) or opencl. Retains the session.
   static Result<GemmRun> create(const Session& session, const Device& device, const Problem& problem,
                                 const GemmRunOptions& options = {});
+  // The same for the products of a group (Library::prepare_group), whose Cs share nothing. Not of mixed ones.
+  static Result<GemmRun> create(const Session& session, const Device& device, const std::vector<Problem>& products,
+                                const GemmRunOptions& options = {});
   GemmRun(GemmRun&&) noexcept;
   ~GemmRun();
 
   // Enqueues once and waits for the end, whose failure it returns; microseconds from the call to the end. Writes C:
   // reset() restores it.
   Result<double> run(Gemm& gemm);
+  Result<double> run(GemmGroup& group);
 
   // As run, in the shortest time: see finish_timed. A failure that only an event tells is not seen: run it first.
   Result<double> time(Gemm& gemm);
+  Result<double> time(GemmGroup& group);
 
   // Buffers of A, B and C, which stay this object's, for a run by other means than a Gemm.
   std::array<cl_mem, 3> buffers() const;
@@ -72,6 +79,11 @@ class GemmRun {
   explicit GemmRun(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
+
+// Products of sizes up to `most` for Library::prepare_group, their matrices one after the other. gaps: some sizes are
+// 0, and there are elements between rows and matrices; else sizes begin at 16.
+std::vector<Problem> random_products(const GemmKind& kind, Layout layout, std::size_t count, std::size_t most,
+                                     bool gaps, std::uint32_t seed);
 
 // Scalars for a check: those given, but whole numbers where C is int32; and where integers are summed for another C, an
 // alpha with which most results of make_mixed's numbers lie in its range.

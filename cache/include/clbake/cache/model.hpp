@@ -76,7 +76,8 @@ enum class Role : std::uint32_t {
   reduce = 4,
   kernel = 5,
   row_terms = 6,
-  column_terms = 7
+  column_terms = 7,
+  group = 8  // in the place of gemm: a launch computes products of different sizes
 };
 
 // One kernel of a variant and how to launch it: kernels/KERNELS.md.
@@ -120,6 +121,7 @@ struct Variant : GemmKind {
   std::vector<ContentDigest> parts;    // of a linked program: of what is linked, so that nothing compiles it for itself
 
   bool is_program() const { return precision == no_precision; }
+  bool is_group() const { return !launches.empty() && launches.front().role == Role::group; }
 };
 
 // Equal for variants that are equal in all, the text of their source included, but the index of that source and the

@@ -11,6 +11,10 @@ namespace clbake::kernels {
 // the precision, 32 KiB of local memory and work-groups of 256 work-items.
 std::vector<Params> default_variants(DeviceType type, Precision precision, std::uint32_t vector_bytes = 64);
 
+// For groups of products: the points that serve those with large tiles, and on GPUs with small ones, too, for each pair
+// of transposes. None for mixed products.
+std::vector<Params> group_variants(DeviceType type, Precision precision, std::uint32_t vector_bytes = 64);
+
 // Further points at which a search starts: each beats the defaults on some class of shapes. For CPUs a tile of two
 // rows, up to twice as fast for m = 1; for GPUs tiles that make other numbers of work-groups, and slices of k; for
 // doubles and 16 bits with the matrix units of NVIDIA's devices before sm_90. Not transposed. Whether a device admits

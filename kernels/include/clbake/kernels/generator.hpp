@@ -10,7 +10,7 @@ namespace clbake::kernels {
 inline constexpr std::uint32_t contract_version = 4;
 
 // The task of one kernel of a variant. KERNELS.md lists the arguments of each role.
-enum class Role { gemm, pack_a, pack_b, reduce, row_terms, column_terms };
+enum class Role { gemm, pack_a, pack_b, reduce, row_terms, column_terms, group };
 
 struct Launch {
   Role role = Role::gemm;

@@ -103,6 +103,8 @@ struct Params : GemmKind {
   // local_tile, warp_tile: groups of work-items that compute the same of C, each with its steps of a block of k.
   std::uint32_t shares = 1;
 
+  bool group = false;  // direct, register_tile, local_tile: products of different sizes in one launch
+
   FrontEnd front_end = FrontEnd::driver;
 
   bool operator==(const Params& other) const;
