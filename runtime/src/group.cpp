@@ -39,7 +39,7 @@ class PreparedGroup {
 
  private:
   Status check_operands(const Scalars& scalars, const Matrix& a, const Matrix& b, const Matrix& c,
-                        const EpilogueBuffers& more) const;
+                        const EpilogueBuffers& more);
   Status check_counts(const Matrix& c, const Matrix& counts) const;
   Status enqueue_each(cl_command_queue queue, const Scalars& scalars, const Matrix& a, const Matrix& b, const Matrix& c,
                       const GroupBuffers& more, const Events& events);
@@ -49,6 +49,7 @@ class PreparedGroup {
   cl::Device device_;
   std::vector<Handle> handles_;         // one for all products, or one for each size
   std::vector<std::size_t> handle_of_;  // of each product; empty: one handle computes all
+  std::vector<std::size_t> ends_;       // elements that the buffer of each operand must have; filled by the first call
 };
 
 namespace {
@@ -216,7 +217,7 @@ Status PreparedGroup::add_each(const Prepare& prepare) {
 }
 
 Status PreparedGroup::check_operands(const Scalars& scalars, const Matrix& a, const Matrix& b, const Matrix& c,
-                                     const EpilogueBuffers& more) const {
+                                     const EpilogueBuffers& more) {
   const std::vector<Problem>& list = group_.list;
   const Precision precision = list[0].precision;
   const Quantization& q = list[0].quantization;
@@ -240,9 +241,13 @@ Status PreparedGroup::check_operands(const Scalars& scalars, const Matrix& a, co
                   {kRowScales, Argument::row_scales, more.row_scales, operand_row_scales, true, q.row_scale_stride, 4},
                   {kColumnScales, Argument::column_scales, more.column_scales, operand_column_scales, true,
                    q.column_scale_stride, 4}};
+  if (ends_.empty()) {
+    for (const auto& x : operands) ends_.push_back(end_of(extents_of(list, x.of, 0, x.stride)));
+  }
+  auto end = ends_.begin();
   for (const auto& x : operands) {
-    const std::size_t end = x.is_used ? end_of(extents_of(list, x.of, 0, x.stride)) : 0;
-    const Status fits = end > 0 ? check_buffer(x.as, x.matrix, context_, end, x.bytes) : Status();
+    const std::size_t extent = *end++;
+    const Status fits = x.is_used && extent > 0 ? check_buffer(x.as, x.matrix, context_, extent, x.bytes) : Status();
     if (!fits) return fits;
   }
   for (const auto& x : operands) {
