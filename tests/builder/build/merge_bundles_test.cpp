@@ -175,8 +175,9 @@ BOOST_AUTO_TEST_CASE(TheOrderOfBundlesDoesNotDecideThatOfLaunches) {
   Contents third = first;
   third.variants[3].launches.erase(third.variants[3].launches.begin());
   const auto sizes = [](const Contents& a, const Contents& b) {
+    const MergedBundle both = merged(a, b);
     std::vector<std::uint32_t> all;
-    for (const cache::Launch& launch : merged(a, b).contents.variants.back().launches) all.push_back(launch.local[0]);
+    for (const cache::Launch& launch : both.contents.variants.back().launches) all.push_back(launch.local[0]);
     return all;
   };
   const std::vector<std::uint32_t> expected = {8, 64};
