@@ -34,8 +34,9 @@ if TYPE_CHECKING:
     import pyopencl.array
 
 __all__ = ["Activation", "Argument", "Bias", "Bundle", "Code", "Counters", "Element", "Error", "Explanation", "Gemm",
-           "GemmGroup", "Layout", "Library", "LogLevel", "Matrix", "NeededSlices", "OnMiss", "Origin", "Overlay", "Precision",
-           "Problem", "ProgramText", "Slice", "SliceIndex", "load", "mixed", "preload", "user_cache_directory"]
+           "GemmGroup", "Layout", "Library", "LogLevel", "Matrix", "NeededSlices", "OnMiss", "Origin", "Overlay",
+           "Precision", "Problem", "ProgramText", "Slice", "SliceIndex", "load", "mixed", "preload",
+           "user_cache_directory"]
 
 # A buffer; a buffer and the elements before its matrix; an array; or None where the call reads nothing.
 Matrix = Union["cl.Buffer", "tuple[cl.Buffer, int]", "cl.array.Array", None]
