@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     import pyopencl.array
 
 __all__ = ["Activation", "Argument", "Bias", "Bundle", "Code", "Counters", "Element", "Error", "Explanation", "Gemm",
-           "GemmGroup", "Layout", "Library", "LogLevel", "Matrix", "NeededSlices", "OnMiss", "Origin", "Overlay", "Precision",
-           "Problem", "ProgramText", "RecordedGemm", "Slice", "SliceIndex", "load", "mixed", "preload",
+           "GemmGroup", "Layout", "Library", "LogLevel", "Matrix", "NeededSlices", "OnMiss", "Origin", "Overlay",
+           "Precision", "Problem", "ProgramText", "RecordedGemm", "Slice", "SliceIndex", "load", "mixed", "preload",
            "user_cache_directory"]
 
 # A buffer, shared virtual memory, or as a number a pointer into Intel's unified shared memory, which both must live
