@@ -1,4 +1,4 @@
-// What a transformer's layer does between its products. Half is storage only, so that no extension is needed.
+// The steps of a transformer's layer between its products. Half is storage only, so that no extension is needed.
 #define ITEMS 64  // of a work-group
 #define LOAD(pointer, i) vload_half(i, pointer)
 #define STORE(value, pointer, i) vstore_half_rte(value, i, pointer)

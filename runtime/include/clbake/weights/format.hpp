@@ -28,8 +28,7 @@ constexpr std::size_t weight_block(const WeightFormat& f) {
   return weight_head(f) + kWeightPanel * f.group * f.bits / 8;
 }
 
-// Of four steps of k in a word, the one that a byte has; of four bytes, the one that has a step: each the other's
-// inverse.
+// The one of four steps of k in a word that a byte has, and the byte that has a step: each the inverse of the other.
 constexpr std::size_t swapped_in_word(std::size_t step) { return step % 4 / 2 + step % 2 * 2; }
 
 // Bytes of all. Requires k and n below 2^31.
