@@ -1,10 +1,10 @@
 #!/bin/sh
 # size.sh COMPILER ROOT LIBCLBAKE.A: what a program that embeds clbake grows by. Two stripped programs, with their
 # sections collected, that link OpenCL and zstd dynamically: one opens a bundle, prepares and enqueues, the other does
-# nothing. The difference, which the program's own lines are part of, may be 232 KB.
+# nothing. The difference, which the program's own lines are part of, may be 238 KB.
 set -eu
 compiler=$1 root=$2 archive=$3
-limit=238000
+limit=244000
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 sed 's/@NAME@/direct_clbake/g' "$root/runtime/cmake/bundle.h.in" > "$work/direct_clbake.h"
