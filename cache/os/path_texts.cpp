@@ -18,6 +18,14 @@ std::string text_of(const std::string& path, const Part& part) {
   }
 }
 
+bool is_separator(char c) { return c == '/' || c == '\\'; }
+
+// The text of a path with both slashes of a Windows share, if `path` has them: libstdc++ drops one.
+std::string on_share_of(const std::string& path, const std::string& text) {
+  const bool is_share = kHasShares && path.size() > 1 && is_separator(path[0]) && is_separator(path[1]);
+  return is_share && text[0] == '/' && text.compare(0, 2, "//") != 0 ? "/" + text : text;
+}
+
 }  // namespace
 
 std::string parent_of(const std::string& path) {
@@ -33,15 +41,13 @@ std::string stem_of(const std::string& path) {
 }
 
 std::string normal(const std::string& path) {
-  const std::string text = text_of(path, [](const fs::path& p) { return p.lexically_normal(); });
-  // libstdc++ does not know the names of Windows' shares.
-  const auto is_separator = [](char c) { return c == '/' || c == '\\'; };
-  const bool on_share = kHasShares && path.size() > 1 && is_separator(path[0]) && is_separator(path[1]);
-  return on_share && text.compare(0, 2, "//") != 0 ? "/" + text : text;
+  return on_share_of(path, text_of(path, [](const fs::path& p) { return p.lexically_normal(); }));
 }
 
 std::string joined_path(const std::string& folder, const std::string& name) {
-  return normal(text_of(name, [&](const fs::path& p) { return fs::u8path(folder) / p; }));
+  const bool is_rooted = !name.empty() && is_separator(name[0]);
+  return on_share_of(is_rooted ? name : folder,
+                     text_of(name, [&](const fs::path& p) { return (fs::u8path(folder) / p).lexically_normal(); }));
 }
 
 }  // namespace clbake::os

@@ -15,7 +15,6 @@
 using namespace clbake;
 using namespace clbake::builder;
 using namespace clbake::tests;
-using kernels::Params;
 
 namespace {
 

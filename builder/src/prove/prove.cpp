@@ -171,7 +171,7 @@ Status check_groups(EntryProof& entry) {
     GemmRunOptions options;
     options.seed = number;
     options.beta = number < 4 ? 0 : 0.5;
-    Problem whole = problem_of(v, 3 * launch.tile_m, launch.tile_n + 3, 21);
+    Problem whole = problem_of(v, std::size_t{3} * launch.tile_m, launch.tile_n + 3, 21);
     whole.batch = 6;
     whole.b_stride = extents(whole).b;
     whole.epilogue = epilogue_number(number, whole);

@@ -112,7 +112,7 @@ BOOST_AUTO_TEST_CASE(OperandsAreCheckedBeforeAnythingRuns) {
   BOOST_TEST((group.enqueue(nullptr, 1, all, all, 0, all).argument() == Argument::queue));
   BOOST_TEST((group.enqueue(queue(), {1, 1}, all, all, 0, all).argument() == Argument::alpha));
   queue.finish();
-  for (const std::size_t place : {32, 47, 96, 110}) BOOST_TEST(buffers.at(queue, place) == 1);
+  for (const std::size_t place : {32U, 47U, 96U, 110U}) BOOST_TEST(buffers.at(queue, place) == 1);
   BOOST_TEST(enqueue(0, {}, {}, 3, all).ok());  // A and B are not read
   BOOST_TEST(buffers.at(queue, 110) == 3);
   GemmGroup far = required(where().library.prepare_group({product(4, 4, 4, {0, 16, std::size_t{1} << 62})}));
@@ -123,7 +123,8 @@ BOOST_AUTO_TEST_CASE(OperandsAreCheckedBeforeAnythingRuns) {
 
 BOOST_AUTO_TEST_CASE(TheEventIsThatOfAllProducts) {
   Buffers buffers;
-  for (const cl_command_queue_properties properties : {0, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE}) {
+  for (const cl_command_queue_properties properties :
+       {cl_command_queue_properties{0}, cl_command_queue_properties{CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE}}) {
     cl_int error = CL_SUCCESS;
     const cl::CommandQueue queue(buffers.context, cl::Device(here().device.id, true), properties, &error);
     if (error != CL_SUCCESS) continue;  // a device without queues out of order
