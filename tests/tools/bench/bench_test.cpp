@@ -201,6 +201,28 @@ BOOST_AUTO_TEST_CASE(ProductsThatCublasltDoesNotComputeAreLeftOut) {
   }
 }
 
+// As above; the bytes are compared by the peer itself.
+BOOST_AUTO_TEST_CASE(OnednnComputesTheSameProduct) {
+  const Directory directory;
+  const std::string bundle = directory.path("bytes.clbk");
+  const std::string bytes = "single,int8-int8-int32,uint8-int8-int32";
+  json_of(clbake({"build", "-o", bundle, "--precision", bytes + ",uint8-uint8-int32", "--json"}));
+  Environment environment = {{"LD_LIBRARY_PATH", CLBAKE_FAKE_DNNL}};
+  const auto bench = [&](const std::string& precisions) {
+    return clbake({"bench", "gemm", bundle, "--sizes", "40x24x56", "--precision", precisions, "--trans", "nn,nt,tn,tt",
+                   "--rounds", "1", "--peer", "onednn", "--json"},
+                  environment);
+  };
+  const nlohmann::json json = json_of(bench(bytes));
+  BOOST_REQUIRE(json.at("rows").size() == 12U);
+  for (const nlohmann::json& row : json["rows"]) BOOST_TEST(row.at("peer") == "onednn");
+  BOOST_TEST(contains(bench("uint8-uint8-int32").err, "left out: onednn: uint8-uint8-int32: not in this library's"));
+  environment.emplace_back("FAKE_DNNL_WRONG", "1");
+  for (const char* precision : {"single", "uint8-int8-int32"}) {
+    check_refused(bench(precision), 1, {"onednn: wrong result"});
+  }
+}
+
 // The rows exist only if both ways give the product, bias and activation of the reference.
 BOOST_AUTO_TEST_CASE(AnEpilogueIsTimedBesideAKernelOfItsOwn) {
   const nlohmann::json json = json_of(clbake({"bench", "gemm", baked_bundle(), "--sizes", "24x40x16", "--activation",
