@@ -131,31 +131,67 @@ static inline void pack_panel(realv* panel, __global const operand* b, const int
   }
 }
 
-// A strip of op(A): of a transposed A all words are packed, else those that are not whole. `begins`: of each row's sums.
+// A strip of op(A): of a transposed A all words are packed, and zeros up to whole vectors; else those that are not
+// whole. `begins`: of each row's sums.
+#define STRIP_STEP (4 * VECTOR_WIDTH)
 typedef struct {
-  uint packed[TRANS_A ? KL / 4 * MS : MS];
+  realv packed[TRANS_A ? (KL + STRIP_STEP - 1) / STRIP_STEP * MS : (MS + VECTOR_WIDTH - 1) / VECTOR_WIDTH];
   int begins[MS];
 } Strip;
+#define PACKED(strip, i) ((const int*)(strip)->packed)[i]
 
+static inline void add_bytes(realv* sums, const realv bytes) {
+  const realv ones = (realv)(0x01010101);
+#if A_TYPE == S8
+  __asm__("vpdpbusd %2, %1, %0" : "+v"(*sums) : "v"(ones), "v"(bytes));
+#else
+  __asm__("vpdpbusd %2, %1, %0" : "+v"(*sums) : "v"(bytes), "v"(ones));
+#endif
+}
+
+#if TRANS_A
+static inline void prepare_strip(Strip* strip, __global const operand* a, const int lda, const int depth,
+                                 const int rows) {
+  int* words = (int*)strip->packed;
+  int p = 0;
+#if MS == 8
+  for (; p + 4 <= depth && rows == MS; p += 4) {
+    uint8 four = 0;
+    UNROLLED(t, 4) four |= convert_uint8(vload8(0, a + (p + t) * A_STEP_P)) << (uint)(8 * t);
+    vstore8(as_int8(four), 0, words + p / 4 * MS);
+  }
+#endif
+  for (; p < (depth + STRIP_STEP - 1) / STRIP_STEP * STRIP_STEP; p += 4) {
+    for (int i = 0; i < MS; ++i) words[p / 4 * MS + i] = load_word(a + min(i, rows - 1), A_STEP_P, p, depth);
+  }
+  for (int i = 0; i < MS; ++i) strip->begins[i] = 0;
+  if (!ALIKE) return;
+  realv sums[MS];
+  UNROLLED(i, MS) sums[i] = (realv)(0);
+  for (int r = 0; r < p / STRIP_STEP * MS; r += MS) UNROLLED(i, MS) add_bytes(&sums[i], strip->packed[r + i]);
+  for (int i = 0; i < MS * VECTOR_WIDTH; ++i) strip->begins[i % MS] -= ADDED * ((const int*)sums)[i];
+}
+#else
 static inline void prepare_strip(Strip* strip, __global const operand* a, const int lda, const int depth,
                                  const int rows) {
   for (int i = 0; i < MS; ++i) {
     __global const operand* line = a + min(i, rows - 1) * A_STEP_I;
+    ((int*)strip->packed)[i] = load_word(line, 1, depth / 4 * 4, depth);
     int sum = 0;
-#if TRANS_A
-    for (int p = 0; p < depth; p += 4) strip->packed[p / 4 * MS + i] = load_word(line, A_STEP_P, p, depth);
-#else
-    strip->packed[i] = depth % 4 == 0 ? 0 : load_word(line, 1, depth / 4 * 4, depth);
-#endif
     if (ALIKE) {
-      for (int p = 0; p < depth; ++p) sum += LOAD_A(line + p * A_STEP_P);
+      realv sums = (realv)(0);
+      int p = 0;
+      for (; p + STRIP_STEP <= depth; p += STRIP_STEP) add_bytes(&sums, *(__global const unaligned16*)(line + p));
+      for (; p < depth; ++p) sum += LOAD_A(line + p);
+      for (int q = 0; q < VECTOR_WIDTH; ++q) sum += ((const int*)&sums)[q];
     }
     strip->begins[i] = -ADDED * sum;
   }
 }
+#endif
 #define BEGINS(strip, i) (strip)->begins[i]
 #if TRANS_A
-#define WORD_OF_A(i, p) strip->packed[(p) / 4 * MS + (i)]
+#define WORD_OF_A(i, p) PACKED(strip, (p) / 4 * MS + (i))
 #else
 #define WORD_OF_A(i, p) *(__global const unaligned*)(a + a_row[i] + (p))
 #endif
@@ -173,7 +209,7 @@ static ALWAYS_INLINE void multiply_dots(realv sum[MS][VECTORS], const Strip* str
   int p = 0;
 #pragma unroll KS
   for (; p < (TRANS_A ? depth : depth - 3); p += 4) ADD_WORDS(WORD_OF_A(i, p))
-  if (p < depth) ADD_WORDS(strip->packed[i])
+  if (p < depth) ADD_WORDS(PACKED(strip, i))
 }
 
 #else
