@@ -87,6 +87,7 @@ static inline void transpose(realv block[VECTOR_WIDTH]) {
 #endif
 typedef uint unaligned __attribute__((aligned(1)));  // four bytes
 typedef int16 unaligned16 __attribute__((aligned(1)));
+#define STRIP_STEP (4 * VECTOR_WIDTH)  // of k, in the words of a vector
 
 // Four bytes of a line, from step p on; with zeros beyond `depth`.
 static inline uint load_word(__global const operand* line, const ulong step, const int p, const int depth) {
@@ -95,45 +96,54 @@ static inline uint load_word(__global const operand* line, const ulong step, con
   return word;
 }
 
-// Packs the depth x columns part of op(B) at b into the panel: reals are four steps of k.
-static inline void pack_panel(realv* panel, __global const operand* b, const int ldb, const int depth,
+// Packs four steps of k from p on of `count` columns, which may be negative or more than a vector, and zeros behind.
+static inline void pack_words(realv* vector, __global const operand* b, const int ldb, const int p, const int depth,
+                              const int count) {
+  for (int q = 0; q < VECTOR_WIDTH; ++q) {
+    ((real*)vector)[q] = (int)((q < count ? load_word(b + q * B_STEP_J, B_STEP_P, p, depth) : 0) ^ TO_OTHER_KIND);
+  }
+}
+
+// Packs the depth x columns part of op(B) at b into panels, whose reals are four steps of k; in the order of memory.
+static inline void pack_block(realv* panels, __global const operand* b, const int ldb, const int depth,
                               const int columns) {
-  for (int v = 0; v < VECTORS; ++v) {
-    const int count = columns - v * VECTOR_WIDTH;  // may be negative or more than a vector
+#define IN_PANELS (panels + (v / VECTORS * PANEL + p / 4 * VECTORS + v % VECTORS))
+  const int vectors = (columns + NS - 1) / NS * VECTORS;
+#if TRANS_B
+  for (int v = 0; v < vectors; ++v) {
+    const int count = columns - v * VECTOR_WIDTH;
     __global const operand* source = b + v * VECTOR_WIDTH * B_STEP_J;
     int p = 0;
-#if TRANS_B
-    for (; p + 4 * VECTOR_WIDTH <= depth; p += 4 * VECTOR_WIDTH) {
+    for (; p + STRIP_STEP <= depth; p += STRIP_STEP) {
       realv square[VECTOR_WIDTH];
       UNROLLED(q, VECTOR_WIDTH) {
         square[q] = (realv)(0);
         if (q < count) square[q] = *(__global const unaligned16*)(source + q * B_STEP_J + p);
       }
       transpose(square);
-      UNROLLED(q, VECTOR_WIDTH) panel[(p / 4 + q) * VECTORS + v] = square[q] ^ (int)TO_OTHER_KIND;
+      UNROLLED(q, VECTOR_WIDTH) IN_PANELS[q * VECTORS] = square[q] ^ (int)TO_OTHER_KIND;
     }
+    for (; p < depth; p += 4) pack_words(IN_PANELS, source, ldb, p, depth, count);
+  }
 #else
-    if (count >= VECTOR_WIDTH) {
-      for (; p + 4 <= depth; p += 4) {
-        __global const operand* row = source + p * B_STEP_P;
+  for (int p = 0; p < depth; p += 4) {
+    for (int v = 0; v < vectors; ++v) {
+      const int count = columns - v * VECTOR_WIDTH;
+      __global const operand* source = b + v * VECTOR_WIDTH;
+      if (count >= VECTOR_WIDTH && p + 4 <= depth) {
         uint16 four = (uint16)(TO_OTHER_KIND);
-        UNROLLED(t, 4) four ^= convert_uint16(vload16(0, row + t * B_STEP_P)) << (uint)(8 * t);
-        panel[p / 4 * VECTORS + v] = as_int16(four);
-      }
-    }
-#endif
-    for (; p < depth; p += 4) {
-      real* row = (real*)(panel + p / 4 * VECTORS + v);
-      for (int q = 0; q < VECTOR_WIDTH; ++q) {
-        row[q] = (int)((q < count ? load_word(source + q * B_STEP_J, B_STEP_P, p, depth) : 0) ^ TO_OTHER_KIND);
+        UNROLLED(t, 4) four ^= convert_uint16(vload16(0, source + (p + t) * B_STEP_P)) << (uint)(8 * t);
+        *IN_PANELS = as_int16(four);
+      } else {
+        pack_words(IN_PANELS, source, ldb, p, depth, count);
       }
     }
   }
+#endif
 }
 
 // A strip of op(A): of a transposed A all words are packed, and zeros up to whole vectors; else those that are not
 // whole. `begins`: of each row's sums.
-#define STRIP_STEP (4 * VECTOR_WIDTH)
 typedef struct {
   realv packed[TRANS_A ? (KL + STRIP_STEP - 1) / STRIP_STEP * MS : (MS + VECTOR_WIDTH - 1) / VECTOR_WIDTH];
   int begins[MS];
@@ -150,33 +160,45 @@ static inline void add_bytes(realv* sums, const realv bytes) {
 }
 
 #if TRANS_A
-static inline void prepare_strip(Strip* strip, __global const operand* a, const int lda, const int depth,
-                                 const int rows) {
-  int* words = (int*)strip->packed;
-  int p = 0;
-#if MS == 8
-  for (; p + 4 <= depth && rows == MS; p += 4) {
-    uint8 four = 0;
-    UNROLLED(t, 4) four |= convert_uint8(vload8(0, a + (p + t) * A_STEP_P)) << (uint)(8 * t);
-    vstore8(as_int8(four), 0, words + p / 4 * MS);
-  }
-#endif
-  for (; p < (depth + STRIP_STEP - 1) / STRIP_STEP * STRIP_STEP; p += 4) {
-    for (int i = 0; i < MS; ++i) words[p / 4 * MS + i] = load_word(a + min(i, rows - 1), A_STEP_P, p, depth);
-  }
-  for (int i = 0; i < MS; ++i) strip->begins[i] = 0;
-  if (!ALIKE) return;
+static inline void sum_strip(Strip* strip, const int steps) {
   realv sums[MS];
   UNROLLED(i, MS) sums[i] = (realv)(0);
-  for (int r = 0; r < p / STRIP_STEP * MS; r += MS) UNROLLED(i, MS) add_bytes(&sums[i], strip->packed[r + i]);
+  for (int r = 0; r < steps / STRIP_STEP * MS; r += MS) UNROLLED(i, MS) add_bytes(&sums[i], strip->packed[r + i]);
+  for (int i = 0; i < MS; ++i) strip->begins[i] = 0;
   for (int i = 0; i < MS * VECTOR_WIDTH; ++i) strip->begins[i % MS] -= ADDED * ((const int*)sums)[i];
 }
+
+// All strips of as many rows as a cache line has.
+#define STRIPS ((63 + MS) / MS)
+static inline void prepare_strips(Strip* strips, __global const operand* a, const int lda, const int depth,
+                                  const int rows) {
+  const int steps = (depth + STRIP_STEP - 1) / STRIP_STEP * STRIP_STEP;
+  for (int p = 0; p < steps; p += 4) {
+    for (int s = 0; s < STRIPS && s * MS < rows; ++s) {
+      int* words = (int*)strips[s].packed + p / 4 * MS;
+      __global const operand* columns = a + s * MS;
+#if MS == 8
+      if (p + 4 <= depth && (s + 1) * MS <= rows) {
+        uint8 four = 0;
+        UNROLLED(t, 4) four |= convert_uint8(vload8(0, columns + (p + t) * A_STEP_P)) << (uint)(8 * t);
+        vstore8(as_int8(four), 0, words);
+        continue;
+      }
+#endif
+      for (int i = 0; i < MS; ++i) {
+        words[i] = (int)load_word(columns + min(i, rows - 1 - s * MS), A_STEP_P, p, depth);
+      }
+    }
+  }
+  for (int s = 0; s < STRIPS && s * MS < rows; ++s) sum_strip(&strips[s], ALIKE ? steps : 0);
+}
 #else
-static inline void prepare_strip(Strip* strip, __global const operand* a, const int lda, const int depth,
-                                 const int rows) {
+#define STRIPS 1
+static inline void prepare_strips(Strip* strip, __global const operand* a, const int lda, const int depth,
+                                  const int rows) {
   for (int i = 0; i < MS; ++i) {
     __global const operand* line = a + min(i, rows - 1) * A_STEP_I;
-    ((int*)strip->packed)[i] = load_word(line, 1, depth / 4 * 4, depth);
+    ((int*)strip->packed)[i] = (int)load_word(line, 1, depth / 4 * 4, depth);
     int sum = 0;
     if (ALIKE) {
       realv sums = (realv)(0);
@@ -244,7 +266,8 @@ static inline void pack_panel(realv* panel, __global const operand* b, const int
 }
 
 typedef int Strip;  // nothing to prepare
-#define prepare_strip(strip, a, lda, depth, rows)
+#define STRIPS 1
+#define prepare_strips(strips, a, lda, depth, rows)
 #define BEGINS(strip, i) 0
 
 #endif
@@ -338,6 +361,7 @@ GEMM_KERNEL(1, 1) {
   __global const operand* b_tile = tile.b;
 
   realv panels[NL / NS * PANEL];
+  Strip strips[STRIPS];
 #if SPLIT_K == 1
   const Epilogue whole = TILE_EPILOGUE;
 #else
@@ -355,11 +379,14 @@ GEMM_KERNEL(1, 1) {
     e.steps = (first ? whole.steps & STEPS_OF_FIRST_BLOCK : 0) | (last ? whole.steps & ~STEPS_OF_FIRST_BLOCK : 0) |
               (whole.steps & STEPS_OF_EACH_BLOCK);
     e.d = first ? whole.d : 0;
+#if DOTS
+    pack_block(panels, b_tile, ldb, depth, tile.columns);
+#endif
     for (int i = 0; i < tile.rows; i += MS) {
       const int rows = min(MS, tile.rows - i);
       __global const operand* a_strip = a_tile + i * A_STEP_I;
-      Strip strip;
-      prepare_strip(&strip, a_strip, lda, depth, rows);
+      Strip* strip = &strips[i / MS % STRIPS];
+      if (strip == strips) prepare_strips(strips, a_strip, lda, depth, tile.rows - i);
       for (int j = 0; j < tile.columns; j += NS) {
         const int columns = min(NS, tile.columns - j);
         __global const operand* b_panel = b_tile + j * B_STEP_J;
@@ -367,12 +394,14 @@ GEMM_KERNEL(1, 1) {
         realv* panel = panels + j / NS * PANEL;
         const int fill = i == 0 ? FILL : 0;
         if (fill && columns == NS) {
-          multiply_tile(c_part, ldc, a_strip, lda, &strip, panel, 1, b_panel, ldb, depth, rows, columns, alpha, block_beta, &e, i,
+          multiply_tile(c_part, ldc, a_strip, lda, strip, panel, 1, b_panel, ldb, depth, rows, columns, alpha, block_beta, &e, i,
                         j);
           continue;
         }
+#if !DOTS
         if (i == 0) pack_panel(panel, b_panel, ldb, depth, columns);
-        multiply_tile(c_part, ldc, a_strip, lda, &strip, panel, 0, b_panel, ldb, depth, rows, columns, alpha, block_beta, &e, i,
+#endif
+        multiply_tile(c_part, ldc, a_strip, lda, strip, panel, 0, b_panel, ldb, depth, rows, columns, alpha, block_beta, &e, i,
                       j);
       }
     }
