@@ -92,7 +92,7 @@ void add_defaults(const Site& site, const std::vector<Precision>& wanted, const 
   for (const Precision precision : product_precisions) {
     if (!wants(wanted, precision) || (wanted.empty() && is_mixed(precision))) continue;
     for (const kernels::Params& params :
-         kernels::default_variants(site.device.type, precision, site.device.vector_bytes)) {
+         kernels::default_variants(site.device.type, precision, site.device.vector_bytes, site.device.limits.dots)) {
       const bool asked_for = !wanted.empty() || kinds.count(params.kind()) > 0;
       if (asked_for && kernels::admits(site.device.limits, params)) add_variant(bake_list, site.compiled(params));
     }
