@@ -53,7 +53,7 @@ Params narrow_register_tile(Precision precision, std::uint32_t vector_bytes) {
 // With AVX512-VNNI: a large tile packs op(A) and op(B) less often.
 Params dots_tile(Precision precision, bool narrow) {
   Params p = point(
-      narrow ? "register_tile-iiw-nn-128x64x1024-8x32x4-v16-dots" : "register_tile-iiw-nn-512x256x1024-8x32x4-v16-dots",
+      narrow ? "register_tile-iiw-nn-128x64x1024-8x32x1-v16-dots" : "register_tile-iiw-nn-512x256x1024-8x32x1-v16-dots",
       precision);
   p.split_k = register_tile(precision, 64).split_k;
   return p;
