@@ -133,6 +133,14 @@ const Constraint kFirst[] = {
        const bool plain = c.p.layout_a == Layout::row_major && c.p.layout_b == Layout::row_major;
        return !has_bytes(c.p) || (plain && !has_pairs(c.p) && !c.p.exchange);
      }},
+    {"dots", register_tile,
+     "dots multiply integers, in a driver that compiles with LLVM for x86 CPUs with AVX512-VNNI, in vectors of 16, and "
+     "a kl that is a multiple of 4 * ks",
+     "vector_width kl ks",
+     [](const Case& c) {
+       return !c.p.dots ||
+              (c.device.dots && sums_integers(c.p.precision) && c.p.vector_width == 16 && c.p.kl % (4 * c.p.ks) == 0);
+     }},
     {"vector-width", every, "vector_width must be 1, 2, 4, 8 or 16", "vector_width",
      [](const Case& c) { return is_width(c.p.vector_width); }},
     {"vector-width", local_tile, "load_width must be 1, 2, 4, 8 or 16", "load_width",
@@ -285,10 +293,11 @@ const Constraint kFirst[] = {
     {"registers", every & ~(register_tile | weight_tile),
      "at most 512 bytes of accumulators for a work-item, ms * ns reals", "ms ns", nullptr,
      [](const Case& c) { return at_most(item_bytes(c.p), 512); }},
-    {"private-memory", register_tile, "kl * nl reals of op(B) must fit the private memory of a work-item", "kl nl",
-     nullptr,
+    {"private-memory", register_tile,
+     "kl * nl reals of op(B), bytes with dots, must fit the private memory of a work-item", "kl nl", nullptr,
      [](const Case& c) {
-       return at_most(std::uint64_t{c.p.kl} * c.p.nl * real_bytes(c.p.precision), c.device.private_memory_bytes);
+       return at_most(std::uint64_t{c.p.kl} * c.p.nl * (c.p.dots ? 1 : real_bytes(c.p.precision)),
+                      c.device.private_memory_bytes);
      }},
     {"private-memory", weight_tile, "ms * ks floats of A and the sums must fit the private memory of a work-item",
      "kl ms ns ks", nullptr,

@@ -50,6 +50,15 @@ Params narrow_register_tile(Precision precision, std::uint32_t vector_bytes) {
   return p;
 }
 
+// With AVX512-VNNI: a large tile packs op(A) and op(B) less often.
+Params dots_tile(Precision precision, bool narrow) {
+  Params p = point(
+      narrow ? "register_tile-iiw-nn-128x64x1024-8x32x1-v16-dots" : "register_tile-iiw-nn-512x256x1024-8x32x1-v16-dots",
+      precision);
+  p.split_k = register_tile(precision, 64).split_k;
+  return p;
+}
+
 // For one or two rows. op(B) is read once and hardly reused, so long runs of it count: accumulators are eight vectors
 // wide.
 Params two_row_register_tile(Precision precision, std::uint32_t vector_bytes) {
@@ -172,7 +181,7 @@ std::vector<Params> with_all_transposes(std::vector<Params> points) {
 
 }  // namespace
 
-std::vector<Params> default_variants(DeviceType type, Precision precision, std::uint32_t vector_bytes) {
+std::vector<Params> default_variants(DeviceType type, Precision precision, std::uint32_t vector_bytes, bool dots) {
   if (has_weights(precision)) {
     std::vector<Params> variants = weight_tiles(type, precision, vector_bytes);
     for (std::size_t i = 0, count = variants.size(); i < count; ++i) {
@@ -182,7 +191,10 @@ std::vector<Params> default_variants(DeviceType type, Precision precision, std::
     return variants;
   }
   std::vector<Params> points = {direct(type, precision, vector_bytes)};
-  if (type == DeviceType::cpu) {
+  if (type == DeviceType::cpu && dots && sums_integers(precision)) {
+    points.push_back(dots_tile(precision, false));
+    points.push_back(dots_tile(precision, true));
+  } else if (type == DeviceType::cpu) {
     points.push_back(register_tile(precision, vector_bytes));
     points.push_back(narrow_register_tile(precision, vector_bytes));
   } else {

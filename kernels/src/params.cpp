@@ -13,6 +13,7 @@ using std::to_string;
 
 constexpr std::uint32_t bit(Family family) { return 1U << static_cast<unsigned>(family); }
 constexpr std::uint32_t every = ~0U;
+constexpr std::uint32_t register_tile = bit(Family::register_tile);
 constexpr std::uint32_t local_tile = bit(Family::local_tile);
 constexpr std::uint32_t warp_tile = bit(Family::warp_tile);
 constexpr std::uint32_t warpgroup_tile = bit(Family::warpgroup_tile);
@@ -161,6 +162,7 @@ const std::vector<Parameter>& parameters() {
                                   "fragments"),
         choice<&Params::exchange>("exchange", local_tile, "neighbours read A once and exchange it",
                                   {"noexchange", "exchange"}),
+        choice<&Params::dots>("dots", register_tile, "AVX512-VNNI multiplies bytes", {"nodots", "dots"}),
         choice<&Params::tensor_copies>("tensor_copies", warpgroup_tile, "one work-item copies aligned operands",
                                        {"notensor", "tensor"}),
         count<&Params::shares>("shares", tiles, "groups that share the steps of a tile; warpgroup_tile: producers",

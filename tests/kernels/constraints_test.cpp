@@ -18,8 +18,8 @@ namespace {
 // The least that drivers offer: work-groups of 256 work-items and 32 KiB of local memory.
 DeviceLimits smallest_device() { return {true, 256, {256, 256, 64}, 32768, true}; }
 
-// "GPU" is the smallest device; "bare" has no doubles, no images and flat work-groups; "PoCL", "sm_80" and "sm_90" have
-// work-groups of 1024.
+// "GPU" is the smallest device; "bare" has no doubles, no images and flat work-groups; "PoCL", "VNNI", "sm_80" and
+// "sm_90" have work-groups of 1024.
 DeviceLimits device_named(const std::string& name) {
   DeviceLimits device = smallest_device();
   if (name == "GPU") return device;
@@ -29,7 +29,8 @@ DeviceLimits device_named(const std::string& name) {
     return device;
   }
   device.max_work_group_size = device.max_work_item_sizes[0] = device.max_work_item_sizes[1] = 1024;
-  device.local_memory_bytes = name == "PoCL" ? 1 << 20 : 49152;
+  device.local_memory_bytes = name == "PoCL" || name == "VNNI" ? 1 << 20 : 49152;
+  device.dots = name == "VNNI";
   if (name == "sm_80") set_nvidia_limits(device, 80);
   if (name == "sm_90") set_nvidia_limits(device, 90);
   return device;
@@ -77,6 +78,7 @@ BOOST_AUTO_TEST_CASE(ValidPointsHaveNoViolation) {
       {"GPU", "direct-s-nn-1x1x8-1x1x1-v1"},
       {"GPU", "register_tile-h-nn-60x128x512-6x64x1-v16-split2"},
       {"sm_80", "register_tile-s-nn-60x128x128-6x64x1-v16"},
+      {"VNNI", "register_tile-iuw-nn-512x256x2048-8x32x4-v16-dots"},
       {"GPU", "local_tile-s-nn-64x64x16-4x4x1-v4-split0"},
       {"GPU", "local_tile-s-nn-64x64x16-4x4x1-v4-mapzigzag"},
       {"GPU", "stripe-s-nn-64x8x16-4x8x4-v4"},  // one work-item wide, but no barriers

@@ -31,7 +31,7 @@ void declare_gemm_options(Cli& cli) {
                "both; single precision: none, relu, clamp, sigmoid, silu, gelu, gelu_tanh");
   cli.add_value(
       "peer", "LIST",
-      "openblas, clblast, cublas, cublaslt (the fastest of up to eight algorithms), cublaslt-fast (its sums of "
+      "openblas, onednn, clblast, cublas, cublaslt (the fastest of up to eight algorithms), cublaslt-fast (its sums of "
       "e4m3 and e5m2 less exact), separated by commas; default: none");
   cli.add_list("clblast-parameters", "LIST",
                "JSON files of CLBlast's tuners, separated by commas; later ones win; CLBlast uses these parameters");
@@ -133,7 +133,7 @@ std::vector<Entrant> entrants(GemmBench& bench, const Problem& problem, const st
 }
 
 // Those that compute the problem, with its matrices. A library that computes something else is no peer; its products in
-// other precisions than single, and its batches, are not checked.
+// other precisions than single, and its batches, are not checked here.
 std::vector<Peer*> peers_for(GemmBench& bench, const Problem& problem) {
   std::vector<Peer*> able;
   for (const std::unique_ptr<Peer>& peer : bench.peers) {

@@ -92,7 +92,8 @@ void add_defaults(const Site& site, const std::vector<Precision>& wanted, const 
   for (const Precision precision : product_precisions) {
     if (!wants(wanted, precision) || (wanted.empty() && is_mixed(precision))) continue;
     const kernels::DeviceType type = site.device.type;
-    std::vector<kernels::Params> points = kernels::default_variants(type, precision, site.device.vector_bytes);
+    std::vector<kernels::Params> points =
+        kernels::default_variants(type, precision, site.device.vector_bytes, site.device.limits.dots);
     if (group) {
       for (const kernels::Params& p : kernels::group_variants(type, precision, site.device.vector_bytes)) {
         points.push_back(p);

@@ -80,10 +80,10 @@ void add_rules(const Indexed& variants, cache::Rule rule, const std::vector<Size
 }
 
 // The default variants of all kinds, by name.
-std::set<std::string> default_names(kernels::DeviceType type, std::uint32_t vector_bytes) {
+std::set<std::string> default_names(kernels::DeviceType type, std::uint32_t vector_bytes, bool dots) {
   std::set<std::string> names;
   for (const Precision precision : product_precisions) {
-    for (const auto& p : kernels::default_variants(type, precision, vector_bytes)) names.insert(kernels::name(p));
+    for (const auto& p : kernels::default_variants(type, precision, vector_bytes, dots)) names.insert(kernels::name(p));
   }
   return names;
 }
@@ -150,7 +150,9 @@ bool is_default_target(const cache::Target& target) {
 
 cache::Profile untuned_profile(const cache::Contents& contents, std::uint32_t target, kernels::DeviceType type) {
   std::set<std::string> defaults;
-  for (const std::uint32_t vector_bytes : kVectorSizes) defaults.merge(default_names(type, vector_bytes));
+  for (const std::uint32_t vector_bytes : kVectorSizes) {
+    for (const bool dots : {false, true}) defaults.merge(default_names(type, vector_bytes, dots));
+  }
   Indexed baked, baked_defaults;
   std::set<GemmKind> with_defaults;
   for (const cache::Entry& entry : contents.entries) {
@@ -175,7 +177,7 @@ cache::Profile untuned_profile(const cache::Contents& contents, std::uint32_t ta
 DefaultChoice::DefaultChoice(const Tuning& tuning) {
   for (const kernels::DeviceType type : kernels::all_device_types) {
     for (const std::uint32_t vector_bytes : kVectorSizes) {
-      const std::set<std::string> names = default_names(type, vector_bytes);
+      const std::set<std::string> names = default_names(type, vector_bytes, false);
       Indexed timed;
       for (std::uint32_t v = 0; v < tuning.variants.size(); ++v) {
         if (names.count(tuning.variants[v]) == 0) continue;

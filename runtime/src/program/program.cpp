@@ -242,6 +242,18 @@ Status build_source(const cl::Context& context, const cl::Device& device, const 
   return error == CL_SUCCESS ? Status() : build_failure(program, device, "clBuildProgram", error);
 }
 
+// Kernels have instructions of AVX512-VNNI in assembler, which no compiler refuses, if they say so (register_tile.cl).
+Status check_features(const cl::Device& device, const cache::Variant& variant) {
+  if (variant.is_program() || variant.build_options.find(" -DDOTS=1") == std::string::npos) return {};
+  const Result<Target> target = identify(device());
+  if (!target) return target.status();
+  Target needed;
+  needed.cpu_features = "avx512vnni";
+  if (missing_feature(needed, *target).empty()) return {};
+  return {Code::missing_feature, joined({target->device_name, ": ", variant.name, " needs ", needed.cpu_features,
+                                         ", which this CPU or its driver does not have"})};
+}
+
 }  // namespace
 
 void enable_encoded_programs() { text_builder.store(build_text, std::memory_order_release); }
@@ -258,6 +270,7 @@ Result<Program> compile_source(const cl::Context& context, const cl::Device& dev
                                std::uint32_t index, const std::string& more_options) {
   Result<cache::Variant> variant = launchable_variant(bundle, index);
   if (!variant) return variant.status();
+  if (Status lacking = check_features(device, *variant); !lacking) return lacking;
   const Result<cache::Source> source = bundle.source(variant->source);
   if (!source) return source.status();
 

@@ -201,6 +201,29 @@ BOOST_AUTO_TEST_CASE(ProductsThatCublasltDoesNotComputeAreLeftOut) {
   }
 }
 
+// As above; the bytes are compared by the peer itself.
+BOOST_AUTO_TEST_CASE(OnednnComputesTheSameProduct) {
+  const Directory directory;
+  const std::string bundle = directory.path("bytes.clbk"), point = "-4x1x1-1x1x1-v1";
+  std::string variants = "direct-uuw-nn" + point;
+  for (const char* kind : {"s-tn", "iiw-nt", "uiw-nn"}) variants += ",direct-" + (kind + point);
+  BOOST_REQUIRE(clbake({"build", "-o", bundle, "--variant", variants}).status == 0);
+  Environment environment = {{"LD_LIBRARY_PATH", CLBAKE_FAKE_DNNL}};
+  const auto bench = [&](const char* precision, const char* trans) {
+    return clbake({"bench", "gemm", bundle, "--sizes", "40x24x56", "--precision", precision, "--trans", trans,
+                   "--rounds", "1", "--peer", "onednn", "--json"},
+                  environment);
+  };
+  const std::pair<const char*, const char*> kinds[] = {
+      {"single", "tn"}, {"int8-int8-int32", "nt"}, {"uint8-int8-int32", "nn"}};
+  for (const auto& [precision, trans] : kinds)
+    BOOST_TEST(json_of(bench(precision, trans)).at("rows").at(0).at("peer") == "onednn");
+  const Outcome lacking = bench("uint8-uint8-int32", "nn");
+  BOOST_TEST(contains(lacking.err, "left out: onednn: uint8-uint8-int32: not in this library's"), lacking.err);
+  environment.emplace_back("FAKE_DNNL_WRONG", "1");
+  for (const auto& [precision, trans] : kinds) check_refused(bench(precision, trans), 1, {"onednn: wrong result"});
+}
+
 // The rows exist only if both ways give the product, bias and activation of the reference.
 BOOST_AUTO_TEST_CASE(AnEpilogueIsTimedBesideAKernelOfItsOwn) {
   const nlohmann::json json = json_of(clbake({"bench", "gemm", baked_bundle(), "--sizes", "24x40x16", "--activation",

@@ -48,15 +48,12 @@ std::vector<unsigned char> random_small(Element element, std::size_t count) {
 
 std::unique_ptr<Peer> make_peer(const std::string& name) {
   constexpr std::pair<const char*, std::unique_ptr<Peer> (*)()> kPeers[] = {
-      {"openblas", make_openblas},
-      {"clblast", [] { return make_clblast({}); }},
-      {"cublas", make_cublas},
-      {"cublaslt", make_cublaslt},
-      {"cublaslt-fast", make_cublaslt_fast}};
+      {"openblas", make_openblas}, {"onednn", make_onednn},     {"clblast", [] { return make_clblast({}); }},
+      {"cublas", make_cublas},     {"cublaslt", make_cublaslt}, {"cublaslt-fast", make_cublaslt_fast}};
   for (const auto& [known, make] : kPeers) {
     if (name == known) return make();
   }
-  throw UsageError("--peer: '" + name + "' is none of openblas, clblast, cublas, cublaslt and cublaslt-fast");
+  throw UsageError("--peer: '" + name + "' is none of openblas, onednn, clblast, cublas, cublaslt and cublaslt-fast");
 }
 
 std::vector<unsigned char> random_matrix(Element element, std::size_t count) {

@@ -16,7 +16,7 @@ class Peer {
   virtual ~Peer() = default;
   virtual const char* name() const = 0;
   virtual bool uses_opencl() const { return false; }
-  // 16 bits are in the libraries on CUDA alone, mixed products in cuBLASLt.
+  // 16 bits are in the libraries on CUDA alone, mixed products in cuBLASLt and oneDNN.
   virtual bool has(Precision precision) const { return !has_16_bits(precision) && !is_mixed(precision); }
   // Opens its device. Call it once, before anything below. `session`: the queue it is to use, retained; null for a
   // peer that does not use OpenCL.
@@ -30,13 +30,14 @@ class Peer {
   virtual std::vector<float> single_result() const = 0;
 };
 
-// Opens the library of "openblas" (cblas on all cores, its AVX-512 core where the CPU has that), "clblast" (on a
-// queue), "cublas", "cublaslt" or "cublaslt-fast" (on CUDA's first device). Throws UsageError for another name, and
-// like the functions below.
+// Opens the library of "openblas" (cblas on all cores, its AVX-512 core where the CPU has that), "onednn" (on all
+// cores), "clblast" (on a queue), "cublas", "cublaslt" or "cublaslt-fast" (on CUDA's first device). Throws UsageError
+// for another name, and like the functions below.
 std::unique_ptr<Peer> make_peer(const std::string& name);
 
 // Throw Failure when the library is not installed.
 std::unique_ptr<Peer> make_openblas();
+std::unique_ptr<Peer> make_onednn();
 // With the best parameters of these files of CLBlast's tuners; later ones win. Throws Failure, too, for another file.
 std::unique_ptr<Peer> make_clblast(const std::vector<std::string>& tuned_files);
 std::unique_ptr<Peer> make_cublas();

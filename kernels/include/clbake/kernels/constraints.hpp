@@ -15,6 +15,7 @@ struct DeviceLimits {
   // NVIDIA: the newest architecture whose PTX the device takes, 90 for sm_90. 0 on other vendors' devices.
   std::uint32_t ptx = 0;
   bool warpgroups = false;  // NVIDIA: sm_90, whose matrix units take operands of four warps from local memory
+  bool dots = false;        // the compiler's CPUs have AVX512-VNNI, and it is LLVM
   // Private memory that a work-item may take (register_tile), in bytes. No device reports it; CONSTRAINTS.md says why
   // these values.
   std::uint64_t private_memory_bytes = 1048576;
