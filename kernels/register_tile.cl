@@ -163,7 +163,8 @@ static inline void add_bytes(realv* sums, const realv bytes) {
 static inline void sum_strip(Strip* strip, const int steps) {
   realv sums[MS];
   UNROLLED(i, MS) sums[i] = (realv)(0);
-  for (int r = 0; r < steps / STRIP_STEP * MS; r += MS) UNROLLED(i, MS) add_bytes(&sums[i], strip->packed[r + i]);
+  for (int r = 0; r < steps / STRIP_STEP * MS; r += MS)
+    UNROLLED(i, MS) add_bytes(&sums[i], strip->packed[r + i]);
   for (int i = 0; i < MS; ++i) strip->begins[i] = 0;
   for (int i = 0; i < MS * VECTOR_WIDTH; ++i) strip->begins[i % MS] -= ADDED * ((const int*)sums)[i];
 }
@@ -219,9 +220,9 @@ static inline void prepare_strips(Strip* strip, __global const operand* a, const
 #endif
 
 // One step of the loop.
-#define ADD_WORDS(of_a)                                                 \
-  UNROLLED(i, MS) {                                                     \
-    const realv word = (realv)((int)(of_a));                            \
+#define ADD_WORDS(of_a)                                                         \
+  UNROLLED(i, MS) {                                                             \
+    const realv word = (realv)((int)(of_a));                                    \
     UNROLLED(v, VECTORS) ADD_DOTS(sum[i][v], word, panel[p / 4 * VECTORS + v]); \
   }
 
@@ -307,9 +308,10 @@ static ALWAYS_INLINE void update_tile(__global output* c, const int ldc, realv s
 //   fill = 0  the panel is packed
 // Inlined, so that `fill` is a constant in the loop.
 static ALWAYS_INLINE void multiply_tile(__global output* c, const int ldc, __global const operand* a, const int lda,
-                                        const Strip* strip, realv* panel, const int fill, __global const operand* b, const int ldb,
-                                        const int depth, const int rows, const int columns, const updated alpha,
-                                        const updated beta, const Epilogue* e, const int row, const int column) {
+                                        const Strip* strip, realv* panel, const int fill, __global const operand* b,
+                                        const int ldb, const int depth, const int rows, const int columns,
+                                        const updated alpha, const updated beta, const Epilogue* e, const int row,
+                                        const int column) {
   ulong a_row[MS];
   realv sum[MS][VECTORS];
   UNROLLED(i, MS) {
@@ -393,15 +395,15 @@ GEMM_KERNEL(1, 1) {
         realv* panel = panels + j / NS * PANEL;
         const int fill = i == 0 ? FILL : 0;
         if (fill && columns == NS) {
-          multiply_tile(c_part, ldc, a_strip, lda, strip, panel, 1, b_panel, ldb, depth, rows, columns, alpha, block_beta, &e, i,
-                        j);
+          multiply_tile(c_part, ldc, a_strip, lda, strip, panel, 1, b_panel, ldb, depth, rows, columns, alpha,
+                        block_beta, &e, i, j);
           continue;
         }
 #if !DOTS
         if (i == 0) pack_panel(panel, b_panel, ldb, depth, columns);
 #endif
-        multiply_tile(c_part, ldc, a_strip, lda, strip, panel, 0, b_panel, ldb, depth, rows, columns, alpha, block_beta, &e, i,
-                      j);
+        multiply_tile(c_part, ldc, a_strip, lda, strip, panel, 0, b_panel, ldb, depth, rows, columns, alpha, block_beta,
+                      &e, i, j);
       }
     }
     a_tile += depth * A_STEP_P;

@@ -31,7 +31,8 @@ static int multiply(clbake_library* library, cl_context context, cl_command_queu
   clbake_problem problem;
   clbake_error error;
   clbake_problem_init(&problem, CLBAKE_SINGLE, 2, 2, 2);
-  if (clbake_library_gemm(library, queue, &problem, 1.0, a, 0, a, 0, 0.0, c, 0, NULL, 0, NULL, NULL, &error) != CLBAKE_OK) {
+  if (clbake_library_gemm(library, queue, &problem, 1.0, a, 0, a, 0, 0.0, c, 0, NULL, 0, NULL, NULL, &error) !=
+      CLBAKE_OK) {
     return failed(&error);
   }
   clEnqueueReadBuffer(queue, c, CL_TRUE, 0, sizeof values, values, 0, NULL, NULL);
