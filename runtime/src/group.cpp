@@ -302,10 +302,10 @@ Status PreparedGroup::enqueue_each(cl_command_queue queue, const Scalars& scalar
 Status PreparedGroup::enqueue(cl_command_queue queue, const Scalars& scalars, const Matrix& a, const Matrix& b,
                               const Matrix& c, const GroupBuffers& more, const Events& events) {
   Status status = check_queue(queue, context_, device_);
-  for (const Matrix* x : {&a, &b, &c, &more.d, &more.bias, &more.row_scales, &more.column_scales, &more.counts}) {
-    if (x->offset >= Matrix::usm_flag) return {Argument::group, "a group takes buffers, no pointers"};
-  }
   if (status) status = check_wait_list(events.wait_count, events.wait_list);
+  for (const Matrix* x : {&a, &b, &c, &more.d, &more.bias, &more.row_scales, &more.column_scales, &more.counts}) {
+    if (status && x->offset >= Matrix::usm_flag) status = {Argument::group, "a group takes buffers, no pointers"};
+  }
   if (status) status = group_.counted ? check_counts(c, more.counts) : check_operands(scalars, a, b, c, more);
   if (!status) return status;
   if (is_one_launch()) return handles_[0]->enqueue(queue, ScalarList(scalars), a, b, c, more, events, more.counts);

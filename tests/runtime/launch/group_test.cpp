@@ -109,6 +109,8 @@ BOOST_AUTO_TEST_CASE(OperandsAreCheckedBeforeAnythingRuns) {
   BOOST_TEST((enqueue(1, all, buffers.all(28), 0, all).argument() == Argument::c_alias));  // B of 1 in that of 1
   const Status other = enqueue(1, buffers.all(45), all, 0, all);                           // A of 0 in its own C
   BOOST_TEST((other.argument() == Argument::c_alias), other.message());
+  BOOST_TEST((enqueue(1, all, svm(&buffers), 0, all).argument() == Argument::group));  // no pointers
+  BOOST_TEST((enqueue(1, all, all, 0, usm(&buffers, 3)).argument() == Argument::group));
   BOOST_TEST((group.enqueue(nullptr, 1, all, all, 0, all).argument() == Argument::queue));
   BOOST_TEST((group.enqueue(queue(), {1, 1}, all, all, 0, all).argument() == Argument::alpha));
   queue.finish();
