@@ -6,6 +6,7 @@
 #include <clbake/builder/programs.hpp>
 
 #include <cstdio>
+#include <map>
 #include <set>
 
 namespace clbake::tool {
@@ -59,8 +60,8 @@ void print_list(const char* title, const Json& rows, std::vector<Column> fields)
   print_table(fields, rows);
 }
 
-// For each target, all that its machine code depends on beside the device's name.
-void print_dependences(const Json& targets) {
+// For each target, all that its machine code depends on beside the device's name; and what some entries need besides.
+void print_dependences(const Json& targets, const Json& entries) {
   for (std::size_t i = 0; i < targets.size(); ++i) {
     const std::string driver = targets[i]["driver_version"], platform = targets[i]["platform_version"];
     const std::string features = targets[i]["cpu_features"];
@@ -69,6 +70,12 @@ void print_dependences(const Json& targets) {
                   platform.empty() ? "" : (", " + printable(platform)).c_str());
     }
     if (!features.empty()) std::printf("target %zu: a CPU with %s\n", i, printable(features).c_str());
+  }
+  std::map<std::string, std::size_t> needing;
+  for (const Json& entry : entries) ++needing[entry.value("assembler", "")];
+  needing.erase("");
+  for (const auto& [feature, count] : needing) {
+    std::printf("%s: a CPU with %s, besides\n", counted(count, "entry").c_str(), feature.c_str());
   }
 }
 
@@ -96,7 +103,7 @@ void print_summary(const Json& report, const std::string& file) {
                {"JIT-free", "jit_free"},
                {"programs", "bytes", size_cell}},
               report["summary"]);
-  print_dependences(report["targets"]);
+  print_dependences(report["targets"], report["entries"]);
   for (const Json& target : report["summary"]) {
     for (const Json& row : target["not_jit_free"]) {
       const std::string note = row["note"];

@@ -3,6 +3,7 @@
 #include <clbake/builder/programs.hpp>
 #include <clbake/builder/release/served.hpp>
 #include <clbake/builder/release/signing.hpp>
+#include <clbake/platform.hpp>
 #include <clbake/program_text.hpp>
 
 #include "cli/arguments.hpp"
@@ -101,6 +102,7 @@ Json entry_json(const cache::EntryInfo& entry, const cache::Variant& variant, co
     const std::string unlisted = builder::program::part_of(entry.proof.note, builder::program::kUnlisted);
     json["unlisted"] = unlisted.empty() ? Json() : Json(unlisted);
   }
+  if (*assembler_feature(variant) != 0) json["assembler"] = assembler_feature(variant);
   if (variant.content != cache::no_content) json["content"] = content_name(variant.content);
   return json;
 }

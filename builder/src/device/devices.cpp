@@ -48,13 +48,6 @@ std::uint32_t ptx_of(const Target& target) {
   return std::max(1U, static_cast<std::uint32_t>(compute_capability(target.architecture)));
 }
 
-// PoCL compiles with LLVM, whose assembler knows the instruction whatever CPU it compiles for: such a target has the
-// feature because kernels may use it.
-bool has_dots(const Target& target) {
-  return target.device_version.find("PoCL") != std::string::npos &&
-         (" " + target.cpu_features + " ").find(" avx512vnni ") != std::string::npos;
-}
-
 bool is_number(const std::string& text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c); });
 }
@@ -120,7 +113,7 @@ Result<std::vector<Device>> list_devices() {
           (device.getInfo<CL_DEVICE_TYPE>() & CL_DEVICE_TYPE_CPU) ? kernels::DeviceType::cpu : kernels::DeviceType::gpu;
       d.limits = limits_of(device);
       if (const std::uint32_t ptx = ptx_of(d.target)) kernels::set_nvidia_limits(d.limits, ptx);
-      d.limits.dots = has_dots(d.target);
+      d.limits.dots = takes_assembler(d.target);
       d.vector_bytes = vector_bytes_of(device, d.type);
       d.compute_units = device.getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>();
       found.push_back(std::move(d));

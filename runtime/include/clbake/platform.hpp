@@ -3,6 +3,7 @@
 #pragma once
 
 #include <clbake/cache/model.hpp>
+#include <clbake/status.hpp>
 
 #include <cstdint>
 #include <string>
@@ -41,5 +42,15 @@ struct Platform {
 // The row of a platform; the one of PlatformId::other for a name that no row has.
 const Platform& platform_of(const cache::Target& target);
 const Platform& platform_named(const std::string& name);
+
+// The feature of CPUs whose instructions the variant has in assembler, which no compiler refuses: "avx512vnni"; empty:
+// there are none. cpu_features of a target, which are the compiler's, need not have it.
+const char* assembler_feature(const cache::Variant& variant);
+
+// True where this process's CPU runs them and the device's compiler takes them.
+bool takes_assembler(const cache::Target& device);
+
+// The failure of a variant whose assembler is not taken: missing_feature.
+Status lacks_assembler(const cache::Variant& variant);
 
 }  // namespace clbake

@@ -95,6 +95,10 @@ void add_build(cl_platform_id platform, std::string& version) {
   if (!build.empty()) version.append(" build ").append(build);
 }
 
+bool has_word(const std::string& words, const char* word) {
+  return joined({" ", words, " "}).find(joined({" ", word, " "})) != std::string::npos;
+}
+
 Result<Target> identify_device(cl_device_id id) {
   if (!id) return {Argument::device, "device is null"};
   const cl::Device device(id, true);
@@ -217,6 +221,23 @@ const Platform& platform_named(const std::string& name) {
 }
 
 const Platform& platform_of(const cache::Target& target) { return platform_named(target.platform_name); }
+
+const char* assembler_feature(const cache::Variant& variant) {
+  const bool dots = !variant.is_program() && variant.build_options.find(" -DDOTS=1") != std::string::npos;
+  return dots ? "avx512vnni" : "";
+}
+
+Status lacks_assembler(const cache::Variant& variant) {
+  return {Code::missing_feature, joined({variant.name, " needs ", assembler_feature(variant),
+                                         ", which this CPU or its driver does not have"})};
+}
+
+// PoCL compiles with LLVM, whose assembler knows instructions that the CPU it compiles for lacks; but it must know the
+// registers.
+bool takes_assembler(const cache::Target& device) {
+  return platform_of(device).id == PlatformId::pocl && has_word(device.cpu_features, "avx512f") &&
+         has_word(cpu_features({}), "avx512vnni");
+}
 
 Result<Target> identify(cl_device_id id) {
   return exceptions_to_status([&] { return identify_device(id); });

@@ -85,7 +85,7 @@ constexpr CpuFeature kCpuFeatures[] = {{"sse3", leaf1_ecx, 0, Registers::old, Cp
                                        {"avx512ifma", leaf7_ebx, 21, Registers::avx512},
                                        {"avx512vbmi", leaf7_ecx, 1, Registers::avx512},
                                        {"avx512vbmi2", leaf7_ecx, 6, Registers::avx512},
-                                       {"avx512vnni", leaf7_ecx, 11, Registers::avx512, CpuLevel::avx512},
+                                       {"avx512vnni", leaf7_ecx, 11, Registers::avx512},
                                        {"avx512bitalg", leaf7_ecx, 12, Registers::avx512},
                                        {"avx512vpopcntdq", leaf7_ecx, 14, Registers::avx512},
                                        {"avx512fp16", leaf7_edx, 23, Registers::avx512},

@@ -155,6 +155,14 @@ Status check_kernels(const cl::Program& program, const cl::Device& device, const
 // Null until enable_encoded_programs().
 std::atomic<decltype(&build_text)> text_builder{nullptr};
 
+// Neither compilers nor drivers refuse a variant's assembler that the CPU lacks.
+Status check_assembler(const cl::Device& device, const cache::Variant& variant) {
+  if (*assembler_feature(variant) == 0) return {};
+  const Result<Target> target = identify(device());
+  if (!target) return target.status();
+  return takes_assembler(*target) ? Status() : lacks_assembler(variant);
+}
+
 Status rejected(const cache::Variant& variant, const Status& why) {
   if (why.code() == Code::out_of_memory) return why;  // says nothing of the program
   return {Code::driver_rejected, joined({"program ", variant.name, ": ", why.message()}), why.opencl_code()};
@@ -177,6 +185,7 @@ Result<Program> load_entry(const cl::Context& context, const cl::Device& device,
                            const cache::EntryInfo& entry) {
   Result<cache::Variant> variant = launchable_variant(bundle, entry.variant);
   if (!variant) return variant.status();
+  if (Status lacking = check_assembler(device, *variant); !lacking) return lacking;
   const Result<cache::Bytes> bytes = bundle.program(entry);
   if (!bytes) return bytes.status();
 
@@ -242,18 +251,6 @@ Status build_source(const cl::Context& context, const cl::Device& device, const 
   return error == CL_SUCCESS ? Status() : build_failure(program, device, "clBuildProgram", error);
 }
 
-// Kernels have instructions of AVX512-VNNI in assembler, which no compiler refuses, if they say so (register_tile.cl).
-Status check_features(const cl::Device& device, const cache::Variant& variant) {
-  if (variant.is_program() || variant.build_options.find(" -DDOTS=1") == std::string::npos) return {};
-  const Result<Target> target = identify(device());
-  if (!target) return target.status();
-  Target needed;
-  needed.cpu_features = "avx512vnni";
-  if (missing_feature(needed, *target).empty()) return {};
-  return {Code::missing_feature, joined({target->device_name, ": ", variant.name, " needs ", needed.cpu_features,
-                                         ", which this CPU or its driver does not have"})};
-}
-
 }  // namespace
 
 void enable_encoded_programs() { text_builder.store(build_text, std::memory_order_release); }
@@ -270,7 +267,7 @@ Result<Program> compile_source(const cl::Context& context, const cl::Device& dev
                                std::uint32_t index, const std::string& more_options) {
   Result<cache::Variant> variant = launchable_variant(bundle, index);
   if (!variant) return variant.status();
-  if (Status lacking = check_features(device, *variant); !lacking) return lacking;
+  if (Status lacking = check_assembler(device, *variant); !lacking) return lacking;
   const Result<cache::Source> source = bundle.source(variant->source);
   if (!source) return source.status();
 

@@ -1,6 +1,7 @@
 #include "select/choose.hpp"
 
 #include <clbake/joined.hpp>
+#include <clbake/platform.hpp>
 
 #include <cstdio>
 #include <tuple>
@@ -82,14 +83,15 @@ Result<std::uint32_t> choose_named(const Bundle& bundle, const Problem& problem,
   return {Code::no_variant, joined({"variant ", name, " does not compute ", describe(problem)})};
 }
 
-// The profile's choice. Fails with no_variant, without a message, where it says nothing; or with what is wrong with the
-// record.
-Result<std::uint32_t> choose(const Bundle& bundle, const Result<Choices>& choices, const Problem& problem) {
+// The profile's choice. Fails with no_variant, without a message, where it says nothing; with missing_feature where the
+// device does not take the variant's assembler; or with what is wrong with the record.
+Result<std::uint32_t> choose(const DeviceBundle& of, const Result<Choices>& choices, const Problem& problem) {
   if (!choices) return choices.status();
   const Choices::Choice choice = choices->find(problem);
   if (!choice.variant) return {Code::no_variant, {}};
-  const Result<cache::Variant> variant = bundle.variant(*choice.variant);
+  const Result<cache::Variant> variant = of.bundle.variant(*choice.variant);
   if (!variant) return variant.status();
+  if (*assembler_feature(*variant) != 0 && !of.takes_assembler) return lacks_assembler(*variant);
   if (variant->kind() == problem.kind()) return *choice.variant;
   return {Code::malformed, joined({"the profile names ", variant->name, " for ", describe(problem)})};
 }
@@ -173,7 +175,8 @@ DeviceBundle bundle_for(const Bundle& bundle, const Target& device, bool is_cpu,
           choices_of(std::move(profile), units),
           std::move(made_for),
           choices_of(std::move(defaults), units),
-          Status()};
+          Status(),
+          takes_assembler(device)};
 }
 
 bool operator==(const Candidate& a, const Candidate& b) { return a.bundle == b.bundle && a.variant == b.variant; }
@@ -200,14 +203,14 @@ Result<Request> make_request(const std::vector<DeviceBundle>& bundles, const Pro
   for (std::size_t i = 0; i < bundles.size(); ++i) {
     const DeviceBundle& of = bundles[i];
     const Result<std::uint32_t> variant =
-        request.named ? choose_named(of.bundle, p, name) : choose(of.bundle, of.choices, p);
+        request.named ? choose_named(of.bundle, p, name) : choose(of, of.choices, p);
     if (variant) request.candidates.push_back({i, *variant});
     if (!variant && i == 0) first_failure = variant.status();
   }
   // Only when no profile says anything: a default has no program, but another bundle's choice may have one.
   request.by_device_type = !request.named && request.candidates.empty();
   for (std::size_t i = 0; request.by_device_type && request.candidates.empty() && i < bundles.size(); ++i) {
-    const Result<std::uint32_t> variant = choose(bundles[i].bundle, bundles[i].defaults, p);
+    const Result<std::uint32_t> variant = choose(bundles[i], bundles[i].defaults, p);
     if (variant) request.candidates.push_back({i, *variant});
   }
   if (!request.candidates.empty()) return request;

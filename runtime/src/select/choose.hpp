@@ -22,6 +22,7 @@ struct DeviceBundle {
   std::string profile_of;        // the device of that target, and whether it is only similar, for a person
   Result<Choices> defaults;      // for every device of its type: used where `choices` has nothing
   Status refused;                // why Options::trust refuses the bundle, which holds nothing then; else ok
+  bool takes_assembler = false;  // of platform.hpp
   bool is_given = false;         // no bundle of the library's: what the application gave for a program
 };
 

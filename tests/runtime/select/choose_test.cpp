@@ -2,6 +2,7 @@
 #include "select/choose.hpp"
 
 #include <clbake/cache/writer.hpp>
+#include <clbake/platform.hpp>
 
 #include <boost/test/unit_test.hpp>
 
@@ -113,6 +114,34 @@ Bundles seen_by(const Bundle& bundle, const Target& device = {}, bool is_cpu = t
 }
 
 }  // namespace
+
+constexpr Precision kIntegers = mixed(Element::int8, Element::int8, Element::int32);
+
+// Machine code for a CPU with AVX512-VNNI is in a bundle whose target, the compiler's, does not name it.
+BOOST_AUTO_TEST_CASE(AVariantWhoseAssemblerTheDeviceDoesNotTakeIsNotChosen) {
+  cache::Contents contents;
+  contents.targets = {Target(), cache::any_device(true)};
+  contents.targets[0].device_name = "D";
+  contents.targets[0].platform_name = "Portable Computing Language";
+  contents.targets[0].cpu_features = "avx512f";
+  contents.sources = {{"a.cl", ""}};
+  contents.variants = {variant("dots", kIntegers), variant("plain", kIntegers)};
+  contents.variants[0].build_options += " -DDOTS=1";
+  cache::Rule own = rule(0, UINT32_MAX, 0), any = rule(1, UINT32_MAX, 0);
+  own.precision = any.precision = kIntegers;
+  contents.profiles = {{0, 1, {own}, {}, {own}}, {1, 1, {}, {}, {any}}};
+  const cache::Bytes bytes = *cache::encode(contents);
+  const Bundle bundle = *Bundle::from_memory({bytes.data(), bytes.size()});
+  Problem integers = problem(10);
+  integers.precision = kIntegers;
+  Target device = contents.targets[0];
+  BOOST_TEST(chosen(seen_by(bundle, device), integers) == (takes_assembler(device) ? "dots" : "plain by type"));
+  device.cpu_features = "avx2";
+  BOOST_TEST(chosen(seen_by(bundle, device), integers) == "plain by type");
+  device.cpu_features = "avx512f";
+  device.platform_name = "Intel(R) OpenCL";
+  BOOST_TEST(chosen(seen_by(bundle, device), integers) == "plain by type");
+}
 
 BOOST_AUTO_TEST_CASE(ADeviceWithoutAProfileGetsTheDefaultOfItsType) {
   const cache::Bytes bytes = bundle_with_defaults();
