@@ -85,8 +85,12 @@ bool is_thin(const Params& p) {
          thin % 8 == 0 && p.vector_width == (columns ? lines : 2);
 }
 
-bool is_narrow(const Params& p) { return p.ml == 32 || p.nl == 32; }
+bool is_narrow(const Params& p) { return p.ml <= 32 || p.nl == 32; }
 bool is_warpgroup_tile(const Params& p) {
+  if (reads_weights(p)) {
+    const bool rows = (p.ml == 16 && a_is_along_k(p)) || p.ml == 32 || (p.ml % 64 == 0 && p.ml <= 256);
+    return rows && p.nl % 64 == 0 && p.nl <= 256 && p.kl == 128;
+  }
   const auto is_small = [](std::uint32_t side) { return side == 32 || side == 64; };
   const bool fits = is_narrow(p) ? is_small(p.ml) && is_small(p.nl) : p.ml % 64 == 0 && p.nl % 64 == 0 && p.nl <= 256;
   const std::uint32_t depth = p.kl * operand_bytes(p);
@@ -249,20 +253,22 @@ const Constraint kFirst[] = {
     {"warpgroup", warpgroup_tile, "warpgroup_tile needs half, bfloat16 or bytes, and NVIDIA's sm_90, no other", "",
      [](const Case& c) { return operand_bytes(c.p) <= 2 && c.device.warpgroups; }},
     {"warpgroup", warpgroup_tile,
-     "ml and nl must be multiples of 64, nl at most 256, or each 32 or 64; kl must be 128 or 256 bytes", "ml nl kl",
+     "ml and nl must be multiples of 64, nl at most 256, or each 32 or 64; kl must be 128 or 256 bytes. With packed "
+     "weights kl must be 128, ml at most 256, or 32, or 16 along k",
+     "ml nl kl",
      [](const Case& c) { return is_warpgroup_tile(c.p); }},
     {"warpgroup", warpgroup_tile, "ms must be 2, ns nl / 4, ks 1 and vector_width 8", "ms ns nl ks vector_width",
      [](const Case& c) { return c.p.ms == 2 && 4 * c.p.ns == c.p.nl && c.p.vector_width == 8 && c.p.ks == 1; }},
-    {"warpgroup", warpgroup_tile, "shares must be 1, or 2 or 3 that unpack weights", "shares layout_b",
+    {"warpgroup", warpgroup_tile, "shares must be 1, of packed weights at most 3", "shares layout_b",
+     [](const Case& c) { return c.p.shares == 1 || (c.p.shares <= 3 && reads_weights(c.p)); }},
+    {"warpgroup", warpgroup_tile, "buffers must be 3 or more, and more than shares", "buffers shares",
+     [](const Case& c) { return c.p.buffers >= 3 && c.p.buffers > c.p.shares; }},
+    {"warpgroup", warpgroup_tile,
+     "tensor_copies need 64 to 256 rows, 64 columns or more, a kl of 128 bytes, and no packed weights",
+     "ml nl kl layout_b",
      [](const Case& c) {
-       return c.p.shares == 1 || (c.p.shares <= 3 && has_weights(c.p.precision) && c.p.layout_b == Layout::row_major);
-     }},
-    {"warpgroup", warpgroup_tile, "buffers must be 3 or more", "buffers",
-     [](const Case& c) { return c.p.buffers >= 3; }},
-    {"warpgroup", warpgroup_tile, "tensor_copies need 64 to 256 rows, 64 columns or more, and a kl of 128 bytes",
-     "ml nl kl",
-     [](const Case& c) {
-       return !c.p.tensor_copies || (!is_narrow(c.p) && c.p.ml <= 256 && c.p.kl * operand_bytes(c.p) == 128);
+       const bool fits = !is_narrow(c.p) && c.p.ml <= 256 && c.p.kl * operand_bytes(c.p) == 128;
+       return !c.p.tensor_copies || (fits && !reads_weights(c.p));
      }},
     {"warpgroup", warpgroup_tile, "operands must be read as stored or padded; bytes along k, as stored or kmajor",
      "layout_a layout_b",
@@ -350,12 +356,14 @@ const Constraint kOfWorkGroup[] = {
        return {2 * c.p.ms * c.p.ns + fragments + warp_more_registers, registers(c.items)};
      }},
     // wgmma cannot spill its sums.
-    {"warpgroup", warpgroup_tile, "a work-item needs registers for nl / 2 sums, twice for e4m3 and e5m2, and 32 more",
+    {"warpgroup", warpgroup_tile,
+     "a work-item needs registers for nl / 2 sums, twice for e4m3 and e5m2, and 32 more; of packed weights for ml / 2 "
+     "sums and 48",
      "ml nl", nullptr,
      [](const Case& c) {
        const bool adds_blocks = has_bytes(c.p) && !sums_integers(c.p.precision);
-       return at_most(c.p.nl / (adds_blocks ? 1 : 2) + warpgroup_more_registers,
-                      registers(2 * std::max(c.p.ml, 64U) + 128 * c.p.shares, all_registers));
+       const std::uint32_t sums = reads_weights(c.p) ? c.p.ml / 2 + 16 : c.p.nl / (adds_blocks ? 1 : 2);
+       return at_most(sums + warpgroup_more_registers, registers(c.items, all_registers));
      }},
     {"exchange", local_tile, "exchange needs a device of NVIDIA's", "",
      [](const Case& c) { return !c.p.exchange || c.device.ptx > 0; }},
@@ -489,9 +497,14 @@ std::uint64_t local_memory_bytes(const Params& p) {
   switch (p.family) {
     case Family::warpgroup_tile: {  // tiles of elements, later the sums in singles; two barriers of 8 bytes
       // Lines along k as they are, lines along rows or columns of C with room for 64 at least: warpgroup_copies.cl.
-      const std::uint64_t lines =
-          std::uint64_t{a_is_along_k(p) ? p.ml : std::max(p.ml, 64U)} + (b_is_along_k(p) ? p.nl : std::max(p.nl, 64U));
-      const std::uint64_t tiles = p.buffers * lines * p.kl * operand_bytes(p);
+      const auto bytes = [&](std::uint32_t side, bool along_k) {
+        return std::uint64_t{along_k ? side : std::max(side, 64U)} * p.kl * operand_bytes(p);
+      };
+      const std::uint32_t bits = element_b(p.precision) == Element::q4 ? 4 : 8;
+      const std::uint64_t packed = std::uint64_t{p.nl} / 16 * (p.kl / 32) * (64 * bits + 48);  // with heads
+      const std::uint64_t both = bytes(p.ml, a_is_along_k(p)) +
+                                 (reads_weights(p) ? (packed + 1023) / 1024 * 1024 : bytes(p.nl, b_is_along_k(p)));
+      const std::uint64_t tiles = p.buffers * both;
       return std::max(tiles, std::uint64_t{p.ml} * (p.nl + 4) * 4) + 16 * std::uint64_t{p.buffers};
     }
     case Family::warp_tile: {

@@ -37,11 +37,10 @@ std::vector<std::string> files_of(const Params& params) {
   add(family == Family::stripe, {"pack_image.cl"});
   add(true, {"reduce.cl"});
   add(family == Family::warp_tile || warpgroups || matrix_weights, {"async_copy.cl"});
+  add(reads_weights(params), {"packed_weights.cl"});
   add(warpgroups, {"warpgroup_ring.cl", "warpgroup_turns.cl", "warpgroup_copies.cl", "tensor_copies.cl",
-                   "warpgroup_gather.cl", mixed ? "warpgroup_mixed.cl" : "warpgroup_update.cl"});
-  const bool reads_weights = has_weights(params.precision) && params.layout_b == Layout::row_major;
-  add(reads_weights, {"packed_weights.cl"});
-  add(warpgroups && reads_weights, {"warpgroup_weights.cl"});
+                   "warpgroup_gather.cl", mixed ? "warpgroup_mixed.cl" : "warpgroup_update.cl", "warpgroup_wgmma.cl"});
+  add(warpgroups && reads_weights(params), {"warpgroup_weights.cl"});
   add(family == Family::local_tile, {"tile_loads.cl", "exchange.cl"});
   add(shares_k(family) || family == Family::local_tile || family == Family::warp_tile, {"share_k.cl"});
   files.push_back(matrix_weights ? "weight_mma.cl" : std::string(name(family)) + ".cl");

@@ -115,7 +115,7 @@ const Space kSpaces[] = {
     space_of(Family::warpgroup_tile, {{"ns", {8, 16, 32, 48, 64}},
                                       {"nl", {32, 64, 128, 192, 256}},
                                       {"ms", {2}},
-                                      {"ml", {32, 64, 128, 192, 256}},
+                                      {"ml", {16, 32, 64, 128, 192, 256}},
                                       {"kl", {64, 128, 256}},
                                       {"ks", {1}},
                                       {"layout_a", kWarpgroupLayouts},

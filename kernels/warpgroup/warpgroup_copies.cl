@@ -154,7 +154,7 @@ static ALWAYS_INLINE void copy_some_pieces(__local uchar* tile, __global const o
 // The same from lines that are aligned to an element only, through registers. Reads whole 16 bytes, aligned, that hold
 // at least one element of the tile.
 #define AT_ONCE \
-  (ML < 64 || NL < 64 ? 2 : 4)  // chunks; a work-item has only two of 32 s.lines, or of 64 s.lines of 32 elements
+  (ML < 32 ? 1 : ML < 64 || NL < 64 ? 2 : 4)  // chunks; a work-item has only two of 32 s.lines, or of 64 of 32 elements
 static ALWAYS_INLINE void copy_unaligned(__local uchar* tile, __global const operand* source, ulong step, const Shape s,
                                          const int full_lines, const int full_line, uint item) {
   HIDE("l", step);

@@ -1,8 +1,14 @@
 // The ring of warpgroup_tile: BUFFERS pairs of tiles in local memory, and the barriers at which the producer and the
 // consumers meet. warpgroup_tile.cl has the pictures.
 
-#define PRODUCERS 128               // work-items of the producer
-#define CONSUMERS ((ML + 63) / 64)  // warpgroups
+#define PRODUCERS 128  // work-items of the producer
+// Warpgroups: those that read a pair, and all.
+#if READS_WEIGHTS
+#define READERS (NL / 64)
+#else
+#define READERS ((ML + 63) / 64)
+#endif
+#define CONSUMERS (READERS * SHARES)
 
 // Blocks of a line, and elements of each. In local memory each block of each line takes 128 bytes, half of them unused
 // by lines of 32 elements of 16 bits.
@@ -10,7 +16,14 @@
 #define BLOCKS(line) ((line) < LINE_ELEMENTS ? 1 : (line) / LINE_ELEMENTS)
 #define BLOCK(line) ((line) < LINE_ELEMENTS ? (line) : LINE_ELEMENTS)
 #define A_BYTES (A_LINES * BLOCKS(A_LINE) * 128)  // of a tile
+#if READS_WEIGHTS
+#define CHUNKS_OF_K (KL / CHUNK)
+#define WORD_BYTES (WORDS * PANEL * 4)                       // of a chunk of a panel
+#define PIECE_BYTES (CHUNKS_OF_K * (WORD_BYTES + 3 * PANEL))  // of a panel, with the heads of groups
+#define B_BYTES ((NL / PANEL * PIECE_BYTES + 1023) / 1024 * 1024)
+#else
 #define B_BYTES (B_LINES * BLOCKS(B_LINE) * 128)
+#endif
 
 // Bytes of local memory. The sums of a tile take the place of the ring on their way to C, in rows that avoid bank
 // conflicts.
@@ -88,7 +101,7 @@ static ALWAYS_INLINE Ring start_ring(__local uchar* tiles, __local ulong* barrie
   if (item == 0) {
     for (int i = 0; i < BUFFERS; ++i) {
       start_barrier(ring.full + 8 * i, arrivals);
-      start_barrier(ring.empty + 8 * i, 4 * CONSUMERS);  // one of each warp
+      start_barrier(ring.empty + 8 * i, 4 * READERS);  // one of each warp
     }
   }
   return ring;

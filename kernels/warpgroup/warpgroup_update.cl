@@ -126,14 +126,9 @@ static ALWAYS_INLINE void store_staged(__local const float* staged, const Tile* 
   }
 }
 
-static ALWAYS_INLINE void write_staged(__local float* sums, realv rows[MS][VECTORS], const Tile* tile, const Call* call,
-                                       const uint item) {
-  SYNCHRONIZE_CONSUMERS;  // all have multiplied the last tiles
-  __local float* staged = sums + item / 32 * (16 * STAGED_ROW);
-  const int lane = item % 32;
-  stage_rows(staged, rows, lane);
-  const int first_row = item / 32 * 16;
-  const int count = min(16, tile->rows - first_row);
+// Writes `count` rows of the tile, from `first_row` on, that a warp has in local memory.
+static ALWAYS_INLINE void write_staged_rows(__local float* staged, const Tile* tile, const Call* call,
+                                            const int first_row, const int count, const int lane) {
   __global output* c_row = tile->c + first_row * (ulong)call->ldc;
   real factor = call->alpha;
 #if WRITES_C
@@ -143,4 +138,13 @@ static ALWAYS_INLINE void write_staged(__local float* sums, realv rows[MS][VECTO
   }
 #endif
   store_staged(staged, tile, call, count, c_row, factor, lane);
+}
+
+static ALWAYS_INLINE void write_staged(__local float* sums, realv rows[MS][VECTORS], const Tile* tile, const Call* call,
+                                       const uint item) {
+  SYNCHRONIZE_CONSUMERS;  // all have multiplied the last tiles
+  __local float* staged = sums + item / 32 * (16 * STAGED_ROW);
+  const int lane = item % 32, first_row = item / 32 * 16;
+  stage_rows(staged, rows, lane);
+  write_staged_rows(staged, tile, call, first_row, min(16, tile->rows - first_row), lane);
 }

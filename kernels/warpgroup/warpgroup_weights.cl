@@ -1,75 +1,61 @@
-// The producer of warpgroup_tile where op(B) is packed weights (WEIGHTS.md): it copies op(A) and unpacks op(B) on the
-// way to local memory, as elements of A's type, (code - zero) * scale, rounded once, in lines along k. The words of the
-// next blocks are on their way in its registers meanwhile.
+// warpgroup_tile where op(B) is packed weights (WEIGHTS.md). wgmma takes its first operand from registers, so that
+// weights never are elements in local memory: it multiplies op(B), transposed, by op(A), transposed, and leaves C,
+// transposed. Its 64 rows are columns of C, its columns the tile's rows.
 //
-// A work-item unpacks two neighbouring words of four columns: of each column 16 bytes of a line, with 4 bits twice.
+//   producers   copy blocks of panels as they lie in global memory, each by one bulk copy, and tiles of op(A)
+//   consumers   unpack in registers, (code - zero) * scale, rounded once, while the units multiply the chunk before
+//
+// Lane 4g + t of a consumer's warp has columns 2g and 2g + 1 of a panel, which are rows g and g + 8 of the instruction.
 
-#define PAIRS (WORDS / 2)                             // of words of a column in a chunk
-#define UNITS (NL / 4 * (KL / CHUNK) * PAIRS)         // of a tile
-#define ROUNDS ((UNITS + PRODUCERS - 1) / PRODUCERS)  // units of a work-item
-#define AHEAD 2                                       // blocks
+// ---- The producers ----
 
-// The place of unit number u.
-#define QUAD(u) ((u) % 4)
-#define WORD_PAIR(u) ((u) / 4 % PAIRS)
-#define CHUNK_OF(u) ((u) / (4 * PAIRS) % (KL / CHUNK))
-#define PANEL_OF(u) ((u) / (4 * PAIRS * (KL / CHUNK)))
+static ALWAYS_INLINE void expect_bytes(const uint barrier, const uint bytes) {
+  __asm__ volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+}
 
-// Quads 2 and 3 take the last two of their four columns first: with the swizzle of the lines, neighbours then write to
-// different banks.
-#define COLUMN_OF(u, j) (4 * QUAD(u) + ((j) ^ QUAD(u) / 2 * 2))
+// Starts to copy whole times 16 bytes; their arrival counts as that of bytes that are expected.
+static ALWAYS_INLINE void copy_bulk(const uint to, __global const uchar* from, const uint bytes, const uint barrier) {
+  __asm__ volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
+      "l"(from), "r"(bytes), "r"(barrier)
+      : "memory");
+}
 
-typedef struct {
-  uint2 words[2][2];  // two columns, each
-  ushort2 scales[2];  // 0 where there are no weights
-  uchar2 zeros[2];
-} Unit;
-
-typedef struct {
-  __global const uchar* panel[ROUNDS];  // at the tile's first step
-  Packed packed;
-  int depth;
-} Weights;
-
-static ALWAYS_INLINE Weights find_weights(const Tile* tile, const Call* call, const uint item) {
+static ALWAYS_INLINE void produce_tile(Ring* ring, const Tile* tile, const Call* call, const uint item) {
+  Sources from = {tile->a, tile->b};
+  const uint alignment = alignment_of(from.a, call->a_step);
+  const int blocks = blocks_of(tile);
   const Numbers* x = call->numbers;
   __global const ulong* offsets = call->offsets;
   const ulong number = (ulong)tile->product + x->first_product;
   __global const uchar* first =
       (__global const uchar*)call->b + (x->b_offset + (offsets ? LISTED(number, 1) : number * call->b_stride));
-  Weights w;
-  w.packed = packed_of(call->weights);
-  w.depth = tile->depth;
-  UNROLLED(r, ROUNDS) {
-    // Panels behind the last one are the last one: their columns do not reach C.
-    const ulong column = tile->column + PANEL_OF(item + PRODUCERS * r) * PANEL;
-    w.panel[r] = panel_at(first, w.packed, min(column, (ulong)(call->n - 1)), call->k, tile->first_p);
+  const Packed packed = packed_of(call->weights);
+  // Of this work-item's panel. Panels behind the last one are the last one: their columns do not reach C.
+  __global const uchar* panel =
+      panel_at(first, packed, min((ulong)tile->column + item * PANEL, (ulong)(call->n - 1)), call->k, tile->first_p);
+#pragma unroll 1
+  for (int block = 0; block < blocks; ++block) {
+    const int steps = min(tile->depth - block * KL, KL);
+    wait_until_empty(ring);
+    __local uchar* pair = ring->tiles + ring->buffer * (A_BYTES + B_BYTES);
+    if (item < NL / PANEL) {
+      const uint bytes = (steps >> packed.shift) * packed.block;
+      expect_bytes(full_barrier(ring), bytes);
+      copy_bulk(local_address(pair + A_BYTES) + item * PIECE_BYTES,
+                panel + (block * KL >> packed.shift) * (ulong)packed.block, bytes, full_barrier(ring));
+    }
+    if (alignment >= CHUNK_BYTES && tile->rows == ML && steps == KL) {
+      copy_chunks(pair, from.a, call->a_step, A_SHAPE, false, ML, item);
+    } else {
+      copy_existing(pair, from.a, call->a_step, A_SHAPE, alignment,
+                    steps == KL && is_whole(A_ALONG_K, tile->rows, alignment), steps, tile->rows, item);
+    }
+    finish_block(ring, &from, call, alignment < 4);
   }
-  return w;
 }
 
-static ALWAYS_INLINE void load_units(Unit units[ROUNDS], const Weights* w, const int block, const uint item) {
-  UNROLLED(r, ROUNDS) {
-    const uint u = item + PRODUCERS * r;
-    const int step = block * KL + (int)CHUNK_OF(u) * CHUNK;
-    UNROLLED(half_of, 2) {
-      units[r].words[0][half_of] = units[r].words[1][half_of] = (uint2)(0);
-      units[r].scales[half_of] = (ushort2)(0);
-      units[r].zeros[half_of] = (uchar2)(MIDDLE);
-    }
-    if (step >= w->depth) continue;
-    __global const uchar* group = w->panel[r] + (step >> w->packed.shift) * (ulong)w->packed.block;
-    const int word = (step & (w->packed.group - 1)) / CHUNK * WORDS + 2 * (int)WORD_PAIR(u);
-    UNROLLED(half_of, 2) {
-      const uint column = COLUMN_OF(u, 2 * half_of);
-      __global const uint* words = (__global const uint*)(group + w->packed.head) + word * PANEL + column;
-      units[r].words[0][half_of] = *(__global const uint2*)words;
-      units[r].words[1][half_of] = *(__global const uint2*)(words + PANEL);
-      units[r].scales[half_of] = *((__global const ushort2*)group + column / 2);
-      if (w->packed.has_zeros) units[r].zeros[half_of] = *((__global const uchar2*)(group + 2 * PANEL) + column / 2);
-    }
-  }
-}
+// ---- The consumers ----
 
 #define FMA_PAIR(result, x, y, z) \
   __asm__("fma.rn." PTX_TYPE "x2 %0, %1, %2, %3;" : "=r"(result) : "r"(x), "r"(y), "r"(z))
@@ -137,55 +123,138 @@ static ALWAYS_INLINE uint weights_of(const uint word, const Column column, const
 }
 #endif
 
-// Writes all weights of a block to the tile, as the first picture of warpgroup_tile.cl has them.
-static ALWAYS_INLINE void store_units(__local uchar* tile, const Unit units[ROUNDS], const uint item) {
-  UNROLLED(r, ROUNDS) {
-    const uint u = item + PRODUCERS * r;
-    if (UNITS % PRODUCERS != 0 && u >= UNITS) continue;
-    UNROLLED(j, 4) {
-      const uint line = PANEL_OF(u) * PANEL + COLUMN_OF(u, j);
-      const Column column = column_of(((const ushort*)units[r].scales)[j], ((const uchar*)units[r].zeros)[j]);
-      const uint x = ((const uint*)units[r].words[0])[j], y = ((const uint*)units[r].words[1])[j];
-      UNROLLED(half_of, 8 / WEIGHT_BITS) {                                // of a word with 4 bits: 16 steps
-        const uint chunk = CHUNK_OF(u) * 4 + 2 * half_of + WORD_PAIR(u);  // of 8 elements
-        const uint at = chunk / 8 * (B_LINES * 128) + line * 128 + (chunk % 8 ^ line % 8) * 16;
-        *(__local uint4*)(tile + at) = (uint4)(weights_of(x, column, half_of), weights_of(x >> 8, column, half_of),
-                                               weights_of(y, column, half_of), weights_of(y >> 8, column, half_of));
-      }
+// The first operand of each 16 steps of a chunk.
+typedef struct {
+  uint of[2][4];
+} Operands;
+
+// Of the lane's columns. `head`: its group's.
+static ALWAYS_INLINE Operands unpack(__local const uchar* head, __local const uchar* chunk, const bool has_zeros,
+                                     const uint g, const uint t) {
+  const uint scales = *(__local const uint*)(head + 4 * g);
+  const uint own_zeros = *(__local const ushort*)(head + (2 * PANEL + 2 * g));
+  const uint zeros = has_zeros ? own_zeros : MIDDLE * 0x101;  // no branch: ptxas would let nothing run beside wgmma
+  const Column even = column_of((ushort)scales, zeros & 0xff), odd = column_of((ushort)(scales >> 16), zeros >> 8);
+  uint2 words[WORDS / 4];
+  UNROLLED(x, WORDS / 4) words[x] = *(__local const uint2*)(chunk + ((4 * x + t) * (4 * PANEL) + 8 * g));
+  Operands result;
+  UNROLLED(h, 2) {
+    const uint2 word = words[h % (WORDS / 4)];
+    const bool upper = WEIGHT_BITS == 4 && h == 1;
+    result.of[h][0] = weights_of(word.x, even, upper);
+    result.of[h][1] = weights_of(word.y, odd, upper);
+    result.of[h][2] = weights_of(word.x >> 8, even, upper);
+    result.of[h][3] = weights_of(word.y >> 8, odd, upper);
+  }
+  return result;
+}
+
+static ALWAYS_INLINE void multiply_weights(real* sum, const uint weights[4], const ulong tile) {
+  __asm__ volatile("wgmma.mma_async.sync.aligned.m64n" TEXT(ML) MULTIPLY " " SUM_LIST
+                   ", {%[w0], %[w1], %[w2], %[w3]}, %[tile], 1, 1, 1, " A_MAJOR ";"
+                   : ALL_SUMS
+                   : [w0] "r"(weights[0]), [w1] "r"(weights[1]), [w2] "r"(weights[2]), [w3] "r"(weights[3]),
+                     [tile] "l"(tile));
+}
+
+// Starts the multiplication of `count` chunks of the ring's pair, a constant, one or two.
+static ALWAYS_INLINE void multiply_chunks(real* sum, const Ring* ring, const ulong first, const int chunk,
+                                          const int count, const Packed p, const uint panel, const uint lane) {
+  const uint pair = (uint)ring->buffer * (A_BYTES + B_BYTES);
+  const ulong tile = first + (pair >> 4);
+  Operands weights[2];
+  UNROLLED(c, count) {
+    const int step = (chunk + c) * CHUNK;
+    __local const uchar* head =
+        ring->tiles + (pair + A_BYTES + panel * PIECE_BYTES + (step >> p.shift) * p.block);
+    weights[c] = unpack(head, head + (p.head + (step & (p.group - 1)) * (WORD_BYTES / CHUNK)), p.has_zeros != 0,
+                        lane / 4, lane % 4);
+  }
+  // Here, and not behind the fence: ptxas would let no other instructions run beside wgmma.
+  UNROLLED(c, count)
+    UNROLLED(h, 2)
+      UNROLLED(i, 4) __asm__ volatile("" : "+r"(weights[c].of[h][i]));
+  START_MULTIPLYING;
+  UNROLLED(c, count)
+    UNROLLED(h, 2)
+      multiply_weights(sum, weights[c].of[h], tile + (DEEPER(2 * (chunk + c) + h, A_LINES, A_ALONG_K) >> 4));
+  COMMIT_MULTIPLICATIONS;
+}
+
+static ALWAYS_INLINE void wait_for_pair(const Ring* ring) {
+  wait_until_full(ring);
+  SHOW_LOCAL_MEMORY;
+}
+
+static ALWAYS_INLINE void advance_by(Ring* ring, const int pairs) {
+  for (int i = 0; i < pairs; ++i) advance(ring);
+}
+
+// Adds up the products of every SHARES-th block of k from number `share` on. Two chunks are unpacked while the two
+// before are multiplied.
+static ALWAYS_INLINE void multiply_tile(real sum[SUMS], Ring* ring, const Tile* tile, const Call* call, const int share,
+                                        const uint panel, const uint lane) {
+  const Packed packed = packed_of(call->weights);
+  const ulong first = descriptor(local_address(ring->tiles), A_LINES * 128);
+  const int whole = tile->depth / KL;
+  int previous = 0;
+  advance_by(ring, share);
+#pragma unroll 1
+  for (int block = share; block < whole; block += SHARES) {
+    wait_for_pair(ring);
+    UNROLLED(c, CHUNKS_OF_K / 2) {
+      FINISH_MULTIPLYING("1");
+      if (c == 1 && block >= SHARES && lane == 0) arrive(ring->empty + 8 * previous);
+      multiply_chunks(sum, ring, first, 2 * c, 2, packed, panel, lane);
+    }
+    previous = ring->buffer;
+    UNROLLED(i, SHARES) advance(ring);
+  }
+  FINISH_MULTIPLYING("0");
+  const int rest = whole % SHARES == share ? (tile->depth - whole * KL) / CHUNK : 0;
+  if (rest > 0) wait_for_pair(ring);
+#pragma unroll 1
+  for (int c = 0; c < rest; ++c) {
+    multiply_chunks(sum, ring, first, c, 1, packed, panel, lane);
+    FINISH_MULTIPLYING("0");
+  }
+}
+
+// Adds a lane's sums to rows of C in local memory, or stores them there.
+static ALWAYS_INLINE void stage_sums(__local float* staged, const real sum[SUMS], const bool add, const uint t) {
+  UNROLLED(j, ML / 8) {
+    UNROLLED(i, 2) {
+      __local float2* to = (__local float2*)(staged + (8 * j + 2 * t + i) * STAGED_ROW);
+      const float2 both = (float2)(sum[4 * j + i], sum[4 * j + 2 + i]);
+      *to = add ? *to + both : both;
     }
   }
 }
 
-// Each of the SHARES producers fills every SHARES-th pair.
-static ALWAYS_INLINE void produce_tile(Ring* ring, const Tile* tile, const Call* call, const uint item_of_all) {
-  const int share = (int)from_first_lane(item_of_all / PRODUCERS);
-  const uint item = item_of_all % PRODUCERS;
-  Sources from = {tile->a, tile->b};
-  const uint alignment = alignment_of(from.a, call->a_step);
-  const int blocks = blocks_of(tile);
-  const Weights weights = find_weights(tile, call, item);
-  Unit next[AHEAD][ROUNDS];
-  UNROLLED(i, AHEAD) load_units(next[i], &weights, share + i * SHARES, item);
-  for (int i = 0; i < share; ++i) skip_block(ring, &from, call);
-#pragma unroll 1
-  for (int block = share; block < blocks; block += SHARES) {
-    Unit now[ROUNDS];
-    UNROLLED(r, ROUNDS) now[r] = next[0][r];
-    UNROLLED(i, AHEAD - 1) {
-      UNROLLED(r, ROUNDS) next[i][r] = next[i + 1][r];
-    }
-    load_units(next[AHEAD - 1], &weights, block + AHEAD * SHARES, item);
-    const int steps = tile->depth - block * KL;
-    wait_until_empty(ring);
-    __local uchar* pair = ring->tiles + ring->buffer * (A_BYTES + B_BYTES);
-    if (alignment >= CHUNK_BYTES && tile->rows == ML && steps >= KL) {
-      copy_chunks(pair, from.a, call->a_step, A_SHAPE, false, ML, item);
-    } else {
-      copy_existing(pair, from.a, call->a_step, A_SHAPE, alignment,
-                    steps >= KL && is_whole(A_ALONG_K, tile->rows, alignment), min(steps, KL), tile->rows, item);
-    }
-    store_units(pair + A_BYTES, now, item);
-    arrive_with_copies(full_barrier(ring), true);
-    UNROLLED(i, SHARES) skip_block(ring, &from, call);
+#define ROWS_OF_WARP (ML / (4 * CONSUMERS) < ROWS_AT_ONCE ? ROWS_AT_ONCE : ML / (4 * CONSUMERS))
+
+static ALWAYS_INLINE void consume(Ring* ring, const Turns* turns, const bool tensor, const bool reads_c,
+                                  const Call* call, const uint warpgroup, const uint item) {
+  const Tile tile = tile_of_turn(turns, 0, call);
+  if (is_outside(&tile)) return;
+  const int share = (int)warpgroup / (NL / 64), lane = (int)item % 32;
+  const uint panel = item / 32 % (NL / PANEL);
+  real sum[SUMS] = {0};
+  multiply_tile(sum, ring, &tile, call, share, panel, lane);
+  __local float* staged = (__local float*)ring->tiles;
+  UNROLLED(i, SHARES) {
+    SYNCHRONIZE_CONSUMERS;  // all have multiplied the last tiles, the shares before have added theirs
+    if (i == share) stage_sums(staged + (panel * PANEL + lane / 4 * 2), sum, i > 0, lane % 4);
   }
+  SYNCHRONIZE_CONSUMERS;
+  const int first_row = (int)item / 32 * ROWS_OF_WARP;
+  staged += first_row * STAGED_ROW;
+  if (call->slice) {
+    const int count = min(ROWS_OF_WARP, ML - first_row);
+    for (int r = 0; r < count; ++r) {
+      UNROLLED(w, NL / 32) call->slice[(first_row + r) * NL + 32 * w + lane] = staged[r * STAGED_ROW + 32 * w + lane];
+    }
+    return;
+  }
+  write_staged_rows(staged, &tile, call, first_row, min(ROWS_OF_WARP, tile.rows - first_row), lane);
 }

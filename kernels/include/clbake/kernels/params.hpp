@@ -116,6 +116,9 @@ inline Precision multiplied(const Params& p) {
   return has_weights(p.precision) ? Precision{static_cast<std::uint32_t>(element_a(p.precision))} : p.precision;
 }
 
+// True where the family reads packed weights itself; else they are unpacked before.
+inline bool reads_weights(const Params& p) { return has_weights(p.precision) && p.layout_b == Layout::row_major; }
+
 // "direct", "register_tile", "local_tile", "thin_tile", "warp_tile", "warpgroup_tile", "stripe", "weight_tile".
 std::string_view name(Family family);
 
