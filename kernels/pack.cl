@@ -103,7 +103,7 @@ static inline void read_weights(__local raw tile[PACK_TILE][PACK_TILE + 1], __gl
     UNROLLED(q, 32 / WEIGHT_BITS) {
       const int code = (int)(codes >> WEIGHT_BITS * q & ((1u << WEIGHT_BITS) - 1));
       const int byte = q * WEIGHT_BITS / 8;
-      const int step = (WEIGHT_BITS == 4 ? q % 2 * 16 : word / 4 * 16) + word % 4 * 2 + byte / 2 + byte % 2 * 8;
+      const int step = (WEIGHT_BITS == 4 ? q % 2 * 16 : 0) + word * 4 + byte / 2 + byte % 2 * 2;
       tile[chunk + step][i] = raw_of(exists ? (code - zero) * scale : 0);
     }
   }

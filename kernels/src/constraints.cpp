@@ -255,8 +255,7 @@ const Constraint kFirst[] = {
     {"warpgroup", warpgroup_tile,
      "ml and nl must be multiples of 64, nl at most 256, or each 32 or 64; kl must be 128 or 256 bytes. With packed "
      "weights kl must be 128, ml at most 256, or 32, or 16 along k",
-     "ml nl kl",
-     [](const Case& c) { return is_warpgroup_tile(c.p); }},
+     "ml nl kl", [](const Case& c) { return is_warpgroup_tile(c.p); }},
     {"warpgroup", warpgroup_tile, "ms must be 2, ns nl / 4, ks 1 and vector_width 8", "ms ns nl ks vector_width",
      [](const Case& c) { return c.p.ms == 2 && 4 * c.p.ns == c.p.nl && c.p.vector_width == 8 && c.p.ks == 1; }},
     {"warpgroup", warpgroup_tile, "shares must be 1, of packed weights at most 3", "shares layout_b",

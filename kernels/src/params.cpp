@@ -165,8 +165,7 @@ const std::vector<Parameter>& parameters() {
         choice<&Params::dots>("dots", register_tile, "AVX512-VNNI multiplies bytes", {"nodots", "dots"}),
         choice<&Params::tensor_copies>("tensor_copies", warpgroup_tile, "one work-item copies aligned operands",
                                        {"notensor", "tensor"}),
-        count<&Params::shares>("shares", tiles, "groups that share the steps of a tile",
-                               {1, 16}, "shares"),
+        count<&Params::shares>("shares", tiles, "groups that share the steps of a tile", {1, 16}, "shares"),
         choice<&Params::group>("group", bit(Family::direct) | bit(Family::register_tile) | local_tile,
                                "products of different sizes in one launch", {"nogroup", "group"}),
         choice<&Params::front_end>("front_end", every, "NVIDIA: who compiles the source", {"driver", "clang"})};
@@ -242,12 +241,11 @@ WorkGroup work_group_size(const Params& params) {
   // Those that multiply, and for warpgroup_tile the 128 that load; all that share a part of C.
   const bool warpgroups = params.family == Family::warpgroup_tile;
   // wgmma multiplies 64 at least; of packed weights, columns of C.
-  const std::uint32_t rows = !warpgroups            ? params.ml
+  const std::uint32_t rows = !warpgroups             ? params.ml
                              : reads_weights(params) ? params.nl * params.shares
                                                      : std::max(params.ml, 64U);
   const std::uint32_t sharing = shares_k(params.family) ? params.kl : 1;
-  return {params.nl / params.ns * sharing,
-          warpgroups ? rows / params.ms + 32 : rows / params.ms * params.shares};
+  return {params.nl / params.ns * sharing, warpgroups ? rows / params.ms + 32 : rows / params.ms * params.shares};
 }
 
 }  // namespace clbake::kernels

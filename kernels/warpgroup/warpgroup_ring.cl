@@ -18,7 +18,7 @@
 #define A_BYTES (A_LINES * BLOCKS(A_LINE) * 128)  // of a tile
 #if READS_WEIGHTS
 #define CHUNKS_OF_K (KL / CHUNK)
-#define WORD_BYTES (WORDS * PANEL * 4)                       // of a chunk of a panel
+#define WORD_BYTES (WORDS * PANEL * 4)                        // of a chunk of a panel
 #define PIECE_BYTES (CHUNKS_OF_K * (WORD_BYTES + 3 * PANEL))  // of a panel, with the heads of groups
 #define B_BYTES ((NL / PANEL * PIECE_BYTES + 1023) / 1024 * 1024)
 #else

@@ -2,24 +2,16 @@
 // weights never are elements in local memory: it multiplies op(B), transposed, by op(A), transposed, and leaves C,
 // transposed. Its 64 rows are columns of C, its columns the tile's rows.
 //
-//   producers   copy blocks of panels as they lie in global memory, each by one bulk copy, and tiles of op(A)
+//   producers   copy panels of weights as they lie in global memory, and tiles of op(A)
 //   consumers   unpack in registers, (code - zero) * scale, rounded once, while the units multiply the chunk before
 //
-// Lane 4g + t of a consumer's warp has columns 2g and 2g + 1 of a panel, which are rows g and g + 8 of the instruction.
+// Lane 4g + t of a consumer's warp has columns 2g and 2g + 1 of a panel, which are rows g and g + 8 of the instruction,
+// and of each 16 steps 2t, 2t + 1, 2t + 8 and 2t + 9: halves of words t / 2 and 2 + t / 2.
 
 // ---- The producers ----
 
-static ALWAYS_INLINE void expect_bytes(const uint barrier, const uint bytes) {
-  __asm__ volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
-}
-
-// Starts to copy whole times 16 bytes; their arrival counts as that of bytes that are expected.
-static ALWAYS_INLINE void copy_bulk(const uint to, __global const uchar* from, const uint bytes, const uint barrier) {
-  __asm__ volatile(
-      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
-      "l"(from), "r"(bytes), "r"(barrier)
-      : "memory");
-}
+#define PANEL_ITEMS (NL <= 64 ? 32 : NL <= 128 ? 16 : 8)  // that copy a panel
+#define PANEL_ROUNDS ((PIECE_BYTES / 16 + PANEL_ITEMS - 1) / PANEL_ITEMS)
 
 static ALWAYS_INLINE void produce_tile(Ring* ring, const Tile* tile, const Call* call, const uint item) {
   Sources from = {tile->a, tile->b};
@@ -31,19 +23,23 @@ static ALWAYS_INLINE void produce_tile(Ring* ring, const Tile* tile, const Call*
   __global const uchar* first =
       (__global const uchar*)call->b + (x->b_offset + (offsets ? LISTED(number, 1) : number * call->b_stride));
   const Packed packed = packed_of(call->weights);
-  // Of this work-item's panel. Panels behind the last one are the last one: their columns do not reach C.
+  const int piece = (int)(item % PANEL_ITEMS) * 16;
+  // This work-item's panel. Panels behind the last one are the last one: their columns do not reach C.
   __global const uchar* panel =
-      panel_at(first, packed, min((ulong)tile->column + item * PANEL, (ulong)(call->n - 1)), call->k, tile->first_p);
+      panel_at(first, packed, min((ulong)tile->column + item / PANEL_ITEMS * PANEL, (ulong)(call->n - 1)), call->k,
+               tile->first_p);
 #pragma unroll 1
   for (int block = 0; block < blocks; ++block) {
     const int steps = min(tile->depth - block * KL, KL);
     wait_until_empty(ring);
     __local uchar* pair = ring->tiles + ring->buffer * (A_BYTES + B_BYTES);
-    if (item < NL / PANEL) {
-      const uint bytes = (steps >> packed.shift) * packed.block;
-      expect_bytes(full_barrier(ring), bytes);
-      copy_bulk(local_address(pair + A_BYTES) + item * PIECE_BYTES,
-                panel + (block * KL >> packed.shift) * (ulong)packed.block, bytes, full_barrier(ring));
+    // Not by bulk copies of a panel's piece: they took longer on an H200.
+    const int bytes = (steps >> packed.shift) * packed.block;
+    __global const uchar* weights = panel + ((block * KL >> packed.shift) * (ulong)packed.block + piece);
+    const uint to = local_address(pair + A_BYTES) + item / PANEL_ITEMS * PIECE_BYTES + piece;
+    UNROLLED(r, PANEL_ROUNDS) {
+      const int at = r * PANEL_ITEMS * 16;
+      if (item / PANEL_ITEMS < NL / PANEL && piece + at < bytes) COPY_ASYNC(to + at, weights + at, 16);
     }
     if (alignment >= CHUNK_BYTES && tile->rows == ML && steps == KL) {
       copy_chunks(pair, from.a, call->a_step, A_SHAPE, false, ML, item);
@@ -128,6 +124,13 @@ typedef struct {
   uint of[2][4];
 } Operands;
 
+// Bytes 0 and 2, or 1 and 3, of two words, in turns.
+static ALWAYS_INLINE uint halves(const uint low, const uint high, const uint odd) {
+  uint result;
+  __asm__("prmt.b32 %0, %1, %2, %3;" : "=r"(result) : "r"(low), "r"(high), "r"(odd ? 0x7351 : 0x6240));
+  return result;
+}
+
 // Of the lane's columns. `head`: its group's.
 static ALWAYS_INLINE Operands unpack(__local const uchar* head, __local const uchar* chunk, const bool has_zeros,
                                      const uint g, const uint t) {
@@ -136,7 +139,11 @@ static ALWAYS_INLINE Operands unpack(__local const uchar* head, __local const uc
   const uint zeros = has_zeros ? own_zeros : MIDDLE * 0x101;  // no branch: ptxas would let nothing run beside wgmma
   const Column even = column_of((ushort)scales, zeros & 0xff), odd = column_of((ushort)(scales >> 16), zeros >> 8);
   uint2 words[WORDS / 4];
-  UNROLLED(x, WORDS / 4) words[x] = *(__local const uint2*)(chunk + ((4 * x + t) * (4 * PANEL) + 8 * g));
+  UNROLLED(x, WORDS / 4) {
+    __local const uint2* from = (__local const uint2*)(chunk + ((4 * x + t / 2) * (4 * PANEL) + 8 * g));
+    const uint2 low = from[0], high = from[2 * PANEL / 2];
+    words[x] = (uint2)(halves(low.x, high.x, t % 2), halves(low.y, high.y, t % 2));
+  }
   Operands result;
   UNROLLED(h, 2) {
     const uint2 word = words[h % (WORDS / 4)];
@@ -150,11 +157,11 @@ static ALWAYS_INLINE Operands unpack(__local const uchar* head, __local const uc
 }
 
 static ALWAYS_INLINE void multiply_weights(real* sum, const uint weights[4], const ulong tile) {
-  __asm__ volatile("wgmma.mma_async.sync.aligned.m64n" TEXT(ML) MULTIPLY " " SUM_LIST
-                   ", {%[w0], %[w1], %[w2], %[w3]}, %[tile], 1, 1, 1, " A_MAJOR ";"
-                   : ALL_SUMS
-                   : [w0] "r"(weights[0]), [w1] "r"(weights[1]), [w2] "r"(weights[2]), [w3] "r"(weights[3]),
-                     [tile] "l"(tile));
+  __asm__ volatile(
+      "wgmma.mma_async.sync.aligned.m64n" TEXT(ML) MULTIPLY
+      " " SUM_LIST ", {%[w0], %[w1], %[w2], %[w3]}, %[tile], 1, 1, 1, " A_MAJOR ";"
+      : ALL_SUMS
+      : [w0] "r"(weights[0]), [w1] "r"(weights[1]), [w2] "r"(weights[2]), [w3] "r"(weights[3]), [tile] "l"(tile));
 }
 
 // Starts the multiplication of `count` chunks of the ring's pair, a constant, one or two.
@@ -165,8 +172,7 @@ static ALWAYS_INLINE void multiply_chunks(real* sum, const Ring* ring, const ulo
   Operands weights[2];
   UNROLLED(c, count) {
     const int step = (chunk + c) * CHUNK;
-    __local const uchar* head =
-        ring->tiles + (pair + A_BYTES + panel * PIECE_BYTES + (step >> p.shift) * p.block);
+    __local const uchar* head = ring->tiles + (pair + A_BYTES + panel * PIECE_BYTES + (step >> p.shift) * p.block);
     weights[c] = unpack(head, head + (p.head + (step & (p.group - 1)) * (WORD_BYTES / CHUNK)), p.has_zeros != 0,
                         lane / 4, lane % 4);
   }

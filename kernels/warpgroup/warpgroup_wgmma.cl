@@ -76,10 +76,10 @@ static ALWAYS_INLINE ulong descriptor(const uint address, const uint block) {
 #define MULTIPLY "k32.f32." PTX_NAME(A_TYPE) "." PTX_NAME(B_TYPE)
 #define LAST_OPERANDS(added) ", " added ", 1, 1;"
 #endif
-#define WGMMA(added)                                                                                       \
-  __asm__ volatile("wgmma.mma_async.sync.aligned.m64n" TEXT(WIDTH) MULTIPLY " " SUM_LIST \
-                   ", %[a], %[b]" LAST_OPERANDS(added) \
-                   : ALL_SUMS                                                                              \
+#define WGMMA(added)                                                                                            \
+  __asm__ volatile("wgmma.mma_async.sync.aligned.m64n" TEXT(WIDTH) MULTIPLY " " SUM_LIST                        \
+                                                                            ", %[a], %[b]" LAST_OPERANDS(added) \
+                   : ALL_SUMS                                                                                   \
                    : [a] "l"(a), [b] "l"(b))
 
 // Starts the multiplication of 64 rows of a by b, 32 bytes of k: sum += a * b, or, with `fresh`, a constant, sum = a *

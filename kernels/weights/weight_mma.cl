@@ -8,10 +8,11 @@
 //
 //     lane 4g + t of a warp               panel 0: g = 0 to 3      panel 1: g = 4 to 7
 //       reads of a chunk, 32 steps        word t of the columns 4(g % 4) to 4(g % 4) + 3, 16 bytes, 8-bit words 4 + t,
-//       too and of row g of A                 steps 2t, 2t + 1, 2t + 8, 2t + 9, and those 16 further
-//       has of C                          rows 2t and 2t + 1 of these four columns
+//       too and of row g of A                 steps 4t to 4t + 3 and 16 + 4t to 16 + 4t + 3 has of C rows 2t and 2t + 1
+//       of these four columns
 //
-// The KL warps of the same columns take turns at pieces of KS steps, and add up their sums in local memory.
+// So steps of k are multiplied in another order than they lie in memory, the same one for both operands. The KL warps
+// of the same columns take turns at pieces of KS steps, and add up their sums in local memory.
 //
 //   ML, NL        rows and columns of C per work-group: 8 or 16 rows
 //   KL            warps that share the steps of k
@@ -114,18 +115,15 @@ static ALWAYS_INLINE void copy_piece_of_weights(__local uchar* piece, __global c
 typedef struct {
   __global const ushort* row[EIGHTS];
   ulong step;     // from an element to the next along k
-  bool by_pairs;  // two steps are one aligned load
+  bool by_fours;  // four steps are one aligned load
 } Rows;
 
-// Four times two steps of each chunk from step `done` on; zeros for those that a depth does not have.
+// 4 and 4 steps of each chunk from step `done` on; zeros for those that a depth does not have.
 static ALWAYS_INLINE void load_rows(uint2 of_a[CHUNKS][EIGHTS][2], const Rows* rows, const int done, const int depth) {
-  if (rows->by_pairs && done + KS <= depth) {
+  if (rows->by_fours && done + KS <= depth) {
     UNROLLED(u, CHUNKS) {
       UNROLLED(i, EIGHTS) {
-        UNROLLED(h, 2) {
-          __global const uint* from = (__global const uint*)(rows->row[i] + done + (CHUNK * u + 16 * h));
-          of_a[u][i][h] = (uint2)(from[0], from[4]);
-        }
+        UNROLLED(h, 2) of_a[u][i][h] = *(__global const uint2*)(rows->row[i] + done + (CHUNK * u + 16 * h));
       }
     }
     return;
@@ -137,7 +135,7 @@ static ALWAYS_INLINE void load_rows(uint2 of_a[CHUNKS][EIGHTS][2], const Rows* r
         of_a[u][i][h] = (uint2)(0);
         if (done + CHUNK * u < depth) {
           __global const ushort* from = rows->row[i] + (done + CHUNK * u + 16 * h) * step;
-          of_a[u][i][h] = (uint2)(from[0] | (uint)from[step] << 16, from[8 * step] | (uint)from[9 * step] << 16);
+          of_a[u][i][h] = (uint2)(from[0] | (uint)from[step] << 16, from[2 * step] | (uint)from[3 * step] << 16);
         }
       }
     }
@@ -269,8 +267,8 @@ GEMM_KERNEL(ITEMS, 1) {
   Rows rows;
   rows.step = A_STEP_P;
   UNROLLED(i, EIGHTS)
-    rows.row[i] = (__global const ushort*)tile.a + (min(8 * i + g, tile.rows - 1) * A_STEP_I + 2 * t * A_STEP_P);
-  rows.by_pairs = !TRANS_A && lda % 2 == 0 && (uintptr_t)tile.a % 4 == 0;
+    rows.row[i] = (__global const ushort*)tile.a + (min(8 * i + g, tile.rows - 1) * A_STEP_I + 4 * t * A_STEP_P);
+  rows.by_fours = !TRANS_A && lda % 4 == 0 && (uintptr_t)tile.a % 8 == 0;
   // Panels behind the last one are the last one.
   __global const uchar* panel[STRIPS];
   UNROLLED(s, STRIPS) {

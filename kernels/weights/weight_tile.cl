@@ -62,8 +62,6 @@ static ALWAYS_INLINE void find_zeros(realv zeros[SHIFTS], __global const uchar* 
   UNROLLED(s, SHIFTS) zeros[s] = as_float(SHIFTED(s)) + zero;
 }
 
-// The first step of word w of a chunk.
-#define FIRST_STEP(w) ((w) / 4 * 16 + (w) % 4 * 2)
 // The weights of a word, one vector of columns for each step: use(step, weights). Step 0 is the first of the chunk.
 #define EACH_WEIGHT(w, word, zeros, use)                                                        \
   {                                                                                             \
@@ -73,7 +71,7 @@ static ALWAYS_INLINE void find_zeros(realv zeros[SHIFTS], __global const uchar* 
         const int place = byte % 2 * (8 / WEIGHT_BITS) + part_of;                               \
         const wordv codes = (byte < 2 ? (word) : upper) & (wordv)(CODE << WEIGHT_BITS * place); \
         const realv x = AS_REALS(codes | (wordv)(SHIFTED(place))) - (zeros)[place];             \
-        use(16 * part_of + FIRST_STEP(w) + byte / 2 + byte % 2 * 8, x)                          \
+        use(16 * part_of + 4 * (w) + byte / 2 + byte % 2 * 2, x)                                \
       }                                                                                         \
     }                                                                                           \
   }
@@ -109,7 +107,7 @@ static ALWAYS_INLINE void multiply(const int R, realv sum[MS], const real* a, co
     for (int chunk = 0; chunk < p.group; chunk += CHUNK) {
 #define ADD(step, x)                                                                                     \
   UNROLLED(i, MS) {                                                                                      \
-    if (i < R) part[i][(step) / 8 % 2 * 2 % chains + (step) % 2 % chains] += a[i * stride + (step)] * x; \
+    if (i < R) part[i][(step) / 4 % 2 * 2 % chains + (step) % 2 % chains] += a[i * stride + (step)] * x; \
   }
       UNROLLED(w, WORDS) {
         const wordv word = LOAD_WORDS(words + w * PANEL);
@@ -171,17 +169,17 @@ static ALWAYS_INLINE void multiply(const int R, realv sum[MS], __local const rea
       if (number < words) {
         realv zeros[SHIFTS], b_row[32 / WEIGHT_BITS];
         find_zeros(zeros, group[u], p, column);
-#define KEEP(step, weights) b_row[(step) / 8 * 2 + (step) % 2] = weights;
+#define KEEP(step, weights) b_row[(step) / 4 + (step) % 4] = weights;
         EACH_WEIGHT(0, word[u], zeros, KEEP)
-        __local const float2* from =
-            (__local const float2*)(a + (number / WORDS * CHUNK + FIRST_STEP(number % WORDS)));
+        __local const float4* from = (__local const float4*)(a + number / WORDS * CHUNK + number % WORDS * 4);
         UNROLLED(i, MS) {
           if (i < R) {
-            realv part = (realv)(0);
-            UNROLLED(pair, 16 / WEIGHT_BITS) {
-              const float2 steps = from[i * stride / 2 + 4 * pair];
-              part += steps.x * b_row[2 * pair] + steps.y * b_row[2 * pair + 1];
-            }
+            const float4 low = from[i * stride / 4];
+            realv part = low.x * b_row[0] + low.y * b_row[1] + low.z * b_row[2] + low.w * b_row[3];
+#if WEIGHT_BITS == 4
+            const float4 high = from[i * stride / 4 + CHUNK / 8];
+            part += high.x * b_row[4] + high.y * b_row[5] + high.z * b_row[6] + high.w * b_row[7];
+#endif
             sum[i] += scale[u] * part;
           }
         }

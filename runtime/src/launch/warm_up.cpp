@@ -242,9 +242,10 @@ void fill_weights(std::vector<unsigned char>& all, const Problem& p) {
       store(Element::half, column_factor(j), block + 2 * column);
       for (std::size_t i = 0; i < format.group; ++i) {
         const unsigned code = step_factor(chunk * format.group + i) + (1U << (format.bits - 1));
-        const std::size_t in_chunk = format.bits == 4 ? i % 16 : i;
-        unsigned char& byte = block[weight_head(format) + column * 4 + weight_place(in_chunk)];
-        byte = static_cast<unsigned char>(byte | code << (i != in_chunk ? 4 : 0));
+        const std::size_t in_word = format.bits == 4 ? i % 16 : i;  // of four codes, or twice four
+        const std::size_t word = in_word / 4 * kWeightPanel + column;
+        unsigned char& byte = block[weight_head(format) + word * 4 + swapped_in_word(in_word)];
+        byte = static_cast<unsigned char>(byte | code << (i != in_word ? 4 : 0));
       }
     }
   }

@@ -66,8 +66,8 @@ struct Places {
   // The byte, and the code's place in it.
   std::size_t code(std::size_t p, std::size_t j) const {
     const std::size_t chunk = p % f.group / kChunk, in_chunk = p % (f.bits == 4 ? kChunk / 2 : kChunk);
-    const std::size_t word = chunk * f.bits;
-    return block(p, j) + weight_head(f) + (word * kWeightPanel + j % kWeightPanel) * 4 + weight_place(in_chunk);
+    const std::size_t word = chunk * f.bits + in_chunk / 4;
+    return block(p, j) + weight_head(f) + (word * kWeightPanel + j % kWeightPanel) * 4 + swapped_in_word(in_chunk);
   }
   unsigned shift(std::size_t p) const { return f.bits == 4 && p % kChunk >= kChunk / 2 ? 4 : 0; }
 };

@@ -28,11 +28,8 @@ constexpr std::size_t weight_block(const WeightFormat& f) {
   return weight_head(f) + kWeightPanel * f.group * f.bits / 8;
 }
 
-// Bytes from the codes of a column in a chunk of 32 steps of k to the one of a step; with 4 bits that of the step's
-// remainder by 16.
-constexpr std::size_t weight_place(std::size_t step) {
-  return (step / 16 * 4 + step % 8 / 2) * kWeightPanel * 4 + step % 2 * 2 + step % 16 / 8;
-}
+// The one of four steps of k in a word that a byte has, and the byte that has a step: each the inverse of the other.
+constexpr std::size_t swapped_in_word(std::size_t step) { return step % 4 / 2 + step % 2 * 2; }
 
 // Bytes of all. Requires k and n below 2^31.
 constexpr std::size_t weight_bytes(const WeightFormat& f) {
