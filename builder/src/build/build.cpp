@@ -245,8 +245,7 @@ Result<BuildReport> build_in(const std::string& work_directory, const BuildOptio
   for (const JobReport& job : plan.unfit) steps.tell({}, job.shown + " on " + job.device + ": " + job.cause);
   const StageContext context{options.worker, options.timeout, options.parallel, options.fresh, work_directory, cancel,
                              steps};
-  Status status = compile_tasks(plan.tasks, context);
-  if (status) status = prove_tasks(plan.tasks, context);
+  const Status status = bake_tasks(plan.tasks, context);
   if (!status) return status;
   Result<BuildReport> report = pack(plan, options, context, bake_lists, previous);
   for (const std::string& line : stored.unread) {
