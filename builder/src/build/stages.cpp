@@ -118,7 +118,9 @@ class Stages {
       overhead.left.pop_front();
       ++overhead.running;
       const std::string job = overhead.stem + ".job", log = overhead.stem + ".log";
-      if (verb == Verb::overhead) return add({verb, i, {}}, {"compile", job, overhead.compiled()}, log);
+      if (verb == Verb::overhead) {
+        return add({verb, i, {}}, {"compile", job, overhead.compiled()}, log, host_of("compile", overhead.target));
+      }
       return add({verb, i, {}}, {"control", job, overhead.control()}, overhead.stem + ".control.log");
     }
     if (proving_ < std::max(1U, parallel_ / kProofsPart) && start_proof()) return true;
@@ -139,7 +141,8 @@ class Stages {
     compiled_.erase(next);
     ++proving_;
     disk_ = write_in_memory(tasks_[number]);
-    return add({Verb::prove, number, {}}, proof_of(tasks_[number]), tasks_[number].log_file());
+    const Task& task = tasks_[number];
+    return add({Verb::prove, number, {}}, proof_of(task), task.log_file(), host_of("prove", task.job.target));
   }
 
   // Where a compilation leaves signs, no proof is a measurement that others disturb.
@@ -147,6 +150,10 @@ class Stages {
     const Overhead& overhead = overhead_of(task);
     const bool is_ready = overhead.left.empty() && overhead.running == 0 && overhead.cause.empty();
     return serves_many(task) && is_ready && overhead.has_signs;
+  }
+
+  static std::string host_of(const std::string& verb, const Target& target) {
+    return builder_platform_of(target).serves_many ? verb + " " + identity(target) : std::string();
   }
 
   // Programs may need a process that starts anew, and name what they try in its log.
@@ -170,22 +177,24 @@ class Stages {
     const Task& task = tasks_[number];
     disk_ = write_job(task.source_file(), task.job);
     const char* verb = task.offline() ? "compile-offline" : "compile";
-    return add({Verb::compile, number, {}}, {verb, task.source_file(), task.compiled_file()}, task.log_file());
+    const std::string host = serves_many(task) ? host_of(verb, task.job.target) : std::string();
+    if (!add({Verb::compile, number, {}}, {verb, task.source_file(), task.compiled_file()}, task.log_file(), host)) {
+      return false;
+    }
+    if (task.offline()) commands_.back().environment.emplace_back("TMPDIR", orders_.back().cache->path());
+    return true;
   }
 
   // False when a file could not be written.
-  bool add(Order order, const std::vector<std::string>& arguments, const std::string& log) {
+  bool add(Order order, const std::vector<std::string>& arguments, const std::string& log,
+           const std::string& host = {}) {
     if (!disk_) return false;
     Result<ScratchDirectory> cache = ScratchDirectory::create(context_.work_directory);
     if (!cache) disk_ = cache.status();
     if (!cache) return false;
     order.cache.emplace(std::move(*cache));
     Command command = worker_command(context_.worker, arguments, *order.cache, log);
-    const bool is_task = order.verb == Verb::compile || order.verb == Verb::prove;
-    if (is_task && serves_many(tasks_[order.number])) {
-      command.host = arguments[0] + " " + identity(tasks_[order.number].job.target);
-    }
-    if (is_task && tasks_[order.number].offline()) command.environment.emplace_back("TMPDIR", order.cache->path());
+    command.host = host;
     commands_.push_back(std::move(command));
     orders_.push_back(std::move(order));
     return true;

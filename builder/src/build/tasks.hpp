@@ -2,8 +2,9 @@
 // ends as baked or failed; what is done stays in the work directory.
 //
 // Compiling and proving need processes: a driver that crashes takes one variant with it, and a proof needs a process
-// that compiles nothing. Where their start takes long, one serves many variants after the other (Command::host). A program's bytes are encoded twice: by the worker that compiles, for the one that
-// proves (.compiled), and into the bundle. Between them only proofs are written (.proven).
+// that compiles nothing. Where their start takes long, one serves many variants after the other (Command::host). A
+// program's bytes are encoded twice: by the worker that compiles, for the one that proves (.compiled), and into the
+// bundle. Between them only proofs are written (.proven).
 #pragma once
 
 #include <clbake/builder/build.hpp>

@@ -242,11 +242,6 @@ Status prove_variant(EntryProof& entry) {
   return edges;
 }
 
-struct Overhead {
-  double load_us = 0;   // create + build + kernel
-  double first_us = 0;  // first launch
-};
-
 // Loads and launches the kernel that does nothing, before anything else is loaded, so that it includes what only the
 // first program and the first launch of a process pay.
 Result<Overhead> measure_overhead(const std::string& path, const Device& device, const Session& session) {

@@ -162,7 +162,8 @@ class Reference {
     const auto error_of = [&](std::size_t i, std::size_t j, double sum, double magnitude) {
       return error(i, j, sum, magnitude, result);
     };
-    return largest_of_sums<double>(rows, p_.n, alpha_ == 0 ? 0 : p_.k, b_down && !is_weights(t.b), of_a, of_b, error_of);
+    return largest_of_sums<double>(rows, p_.n, alpha_ == 0 ? 0 : p_.k, b_down && !is_weights(t.b), of_a, of_b,
+                                   error_of);
   }
 
  private:
@@ -180,8 +181,7 @@ class Reference {
     const double expected = limited(types_.c, x + q.zero_c);
     if (got == expected) return 0;
     const bool is_whole = types_.c == Element::int8 || types_.c == Element::uint8;
-    const double size =
-        std::max(std::fabs(scale) * magnitude + std::fabs(old) + std::fabs(bias), std::fabs(expected));
+    const double size = std::max(std::fabs(scale) * magnitude + std::fabs(old) + std::fabs(bias), std::fabs(expected));
     const double off = std::max(0.0, std::fabs(got - expected) - (is_whole ? 0.5 : 0.0)) / (size + least_normal());
     return std::isfinite(off) ? off : std::numeric_limits<double>::infinity();
   }

@@ -29,8 +29,10 @@ struct Parts {
     size[at] = std::abs(x);
   }
   Wide value(std::size_t at) const {
-    if constexpr (is_complex) return {real[at], imaginary[at]};
-    else return real[at];
+    if constexpr (is_complex)
+      return {real[at], imaginary[at]};
+    else
+      return real[at];
   }
 };
 

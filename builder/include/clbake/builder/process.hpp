@@ -67,8 +67,8 @@ Status start_anew(const std::vector<std::string>& arguments);
 Command worker_command(const std::string& worker, const std::vector<std::string>& arguments,
                        const ScratchDirectory& cache, const std::string& log);
 
-// `clbake worker serve`: a command on each line, its arguments between tabs. The worker answers each that it has done, and ends
-// at the first that fails, as it would have ended had it been started for that.
+// `clbake worker serve`: a command on each line, its arguments between tabs. The worker answers each that it has done,
+// and ends at the first that fails, as it would have ended had it been started for that.
 inline constexpr const char* kServe = "serve";
 inline constexpr const char* kDoneLine = "done";
 inline constexpr const char* kLastLine = "last";  // done, and the next one needs another process
