@@ -4,7 +4,8 @@
 // --overlay DIR [--log FILE]` is a learner with such workers.
 //
 // FAKE_WORKER_LOG        file that gets one line "VERB VARIANT" for each call, "order VARIANT|ORDER" for each order,
-//                        "next VARIANT" for each further variant of a process
+//                        "next VARIANT" for each further variant of a process, "serve" for one that serves many
+// FAKE_WORKER_SIGNS      not empty: a compilation leaves files
 // FAKE_WORKER_MISBEHAVE  "VERB:HOW:PART" for calls of that verb with PART in the variant's name; several with a comma.
 //                        HOW@SHAPE of the verb time: at orders for a shape with SHAPE in its name
 #include "system/self.hpp"
@@ -257,6 +258,9 @@ int work(const std::string& verb, const std::string& input, const std::string& o
   Result<Job> job = read_job(input);
   if (!job) return fail(job.status().message());
   if (job->variant.name == prove::overhead_job(job->target).variant.name) {
+    if (verb == "control" && !environment("FAKE_WORKER_SIGNS").empty()) {
+      return end(prove::write_control(output, {true, {}, false, false}));
+    }
     compile(*job, {});
     return end(leave({}, output, std::move(*job)));
   }
@@ -277,6 +281,20 @@ int work(const std::string& verb, const std::string& input, const std::string& o
   return end(leave(how, output, std::move(*job), verb == "prove"));
 }
 
+int serve() {
+  log("serve");
+  os::ParentChannel caller;
+  while (const std::optional<std::string> line = caller.receive()) {
+    std::vector<std::string> words;
+    std::istringstream rest(*line);
+    for (std::string word; std::getline(rest, word, '\t');) words.push_back(word);
+    const int status = work(words[0], words[1], words.back());
+    if (status != 0) return status;
+    caller.send(kDoneLine);
+  }
+  return 0;
+}
+
 int be_learner(const std::vector<std::string>& arguments) {
   learn::Settings settings;
   settings.overlay.mode = OverlayMode::read_write;
@@ -295,6 +313,7 @@ int be_learner(const std::vector<std::string>& arguments) {
 int main(int argc, char** argv) {
   const std::vector<std::string> words = clbake::os::begin_program(argc, argv);
   if (!words.empty() && words[0] == "learn") return clbake::builder::be_learner(words);
+  if (words.size() == 2 && words[1] == "serve") return clbake::builder::serve();
   if (words.size() < 4 || words[0] != "worker") return clbake::builder::fail("not called as a worker");
   return clbake::builder::work(words[1], words[2], words.back());
 }

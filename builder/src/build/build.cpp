@@ -198,6 +198,17 @@ cache::PackOptions pack_options(const StageContext& context) {
   return {context.parallel, &context.cancel, report, release::digest_function()};
 }
 
+// The bytes of the earlier file where it holds the same; else 0. Its programs need not be compressed again then.
+std::size_t bytes_of_same(const std::string& path, const cache::Contents& previous, const cache::Contents& contents) {
+  if (previous.entries.size() != contents.entries.size()) return 0;
+  const Result<cache::Bytes> before = cache::encode(previous, cache::Packing::plain);
+  const Result<cache::Bytes> now = cache::encode(contents, cache::Packing::plain);
+  const Result<os::Mapping> file = os::map_file(path);
+  if (!before || !now || !file || *before != *now) return 0;
+  const bool has_digests = cache::with_signatures({file->data, file->size}, {}).ok();
+  return has_digests || !release::digest_function() ? file->size : 0;
+}
+
 // The new bundle and the report on it.
 Result<BuildReport> pack(const Plan& plan, const BuildOptions& options, const StageContext& context,
                          const std::vector<BakeList>& bake_lists, const PreviousBundle& previous) {
@@ -210,10 +221,14 @@ Result<BuildReport> pack(const Plan& plan, const BuildOptions& options, const St
   report.dropped = count_missing(previous.contents, contents);
   profile::add_default_targets(contents);
   if (options.reproducible) remove_measurements(contents);
-  const Result<cache::Bytes> bytes = cache::pack(contents, pack_options(context));
-  if (!bytes) return bytes.status();
-  report.bytes = bytes->size();
-  Status written = write_if_changed(options.output, *bytes);
+  report.bytes = bytes_of_same(options.output, previous.contents, contents);
+  Status written;
+  if (report.bytes == 0) {
+    const Result<cache::Bytes> bytes = cache::pack(contents, pack_options(context));
+    if (!bytes) return bytes.status();
+    report.bytes = bytes->size();
+    written = write_if_changed(options.output, *bytes);
+  }
   if (written && !options.store.empty()) written = write_store(options.store, contents, pack_options(context));
   if (!written) return written;
   return report;
@@ -245,8 +260,7 @@ Result<BuildReport> build_in(const std::string& work_directory, const BuildOptio
   for (const JobReport& job : plan.unfit) steps.tell({}, job.shown + " on " + job.device + ": " + job.cause);
   const StageContext context{options.worker, options.timeout, options.parallel, options.fresh, work_directory, cancel,
                              steps};
-  Status status = compile_tasks(plan.tasks, context);
-  if (status) status = prove_tasks(plan.tasks, context);
+  const Status status = bake_tasks(plan.tasks, context);
   if (!status) return status;
   Result<BuildReport> report = pack(plan, options, context, bake_lists, previous);
   for (const std::string& line : stored.unread) {

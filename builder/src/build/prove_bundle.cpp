@@ -199,7 +199,7 @@ Result<ProveReport> prove_locked(const ProveOptions& options, const std::atomic<
   }
   Steps steps{progress, {0, tasks.size(), {}, {}}};
   steps.tell({});
-  const Status status = prove_tasks(tasks, {options.worker, options.timeout, 1, true, files->path(), cancel, steps});
+  const Status status = bake_tasks(tasks, {options.worker, options.timeout, 0, true, files->path(), cancel, steps});
   ProveReport report;
   for (std::size_t i = 0; i < tasks.size() && !tasks[i].pending(); ++i) {
     report.jobs.push_back(tasks[i].report);

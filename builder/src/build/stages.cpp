@@ -1,13 +1,20 @@
 #include "build/tasks.hpp"
 
+#include <clbake/builder/platforms.hpp>
 #include <clbake/builder/process.hpp>
 #include <clbake/os/files.hpp>
+#include <clbake/os/paths.hpp>
 #include "device/hanging_widths.hpp"
 #include "program/trial.hpp"
 #include "prove/proofs.hpp"
+#include "prove/signs.hpp"
 
+#include <algorithm>
+#include <deque>
+#include <filesystem>
 #include <optional>
 #include <thread>
+#include <utility>
 
 namespace clbake::builder::build {
 using namespace process;
@@ -26,36 +33,171 @@ bool leave_out_cut_trials(Task& task, const Exit& exit, const Command& command) 
   return rest.has_value();
 }
 
-class CompileStage {
+// In a proof that compares times (prove/compile_watch.hpp) noise can look like a compilation. A compiler that really
+// runs at load or first launch runs in every new process, while noise comes and goes. So an entry that looks not
+// JIT-free is measured again, up to kAttempts times.
+constexpr int kAttempts = 5;
+
+// Proofs that run at the same time, a part of all children: they share the device and its memory.
+constexpr unsigned kProofsPart = 4;
+
+class Stages {
  public:
-  CompileStage(std::vector<Task>& tasks, const StageContext& context) : tasks_(tasks), context_(context) {}
+  Stages(std::vector<Task>& tasks, const StageContext& context)
+      : tasks_(tasks),
+        context_(context),
+        parallel_(context.parallel ? context.parallel : std::max(1U, std::thread::hardware_concurrency())) {}
 
   Status run() {
-    const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
-    const unsigned parallel = context_.parallel ? context_.parallel : cores;
-    for (unsigned i = 0; i < parallel; ++i) add_next();
-    const Status ran = run_all(commands_, parallel, context_.timeout, context_.cancel,
+    for (std::size_t i = 0; i < tasks_.size() && disk_; ++i) {
+      if (!tasks_[i].pending()) continue;
+      if (!tasks_[i].offline()) disk_ = prepare_overhead(tasks_[i].job.target);
+      (tasks_[i].job.entries.empty() ? to_compile_ : compiled_).push_back(i);
+    }
+    start_more();
+    const Status ran = run_all(commands_, parallel_, context_.timeout, context_.cancel,
                                [&](std::size_t index, const Exit& exit) { ended(index, exit); });
-    return ran ? disk_ : ran;
+    if (!ran) return ran;
+    for (Task& task : tasks_) {
+      const Status proven = disk_ && task.pending() ? prove_alone(task) : disk_;
+      if (!proven) return proven;
+    }
+    return disk_;
   }
 
  private:
+  enum class Verb { overhead, control, compile, prove };
+  struct Order {
+    Verb verb;
+    std::size_t number;  // of the overhead or the task
+    std::optional<ScratchDirectory> cache;
+  };
+  // Of one target: the compiled kernel that does nothing, and the file of compile_on_purpose.
+  struct Overhead {
+    Target target;
+    std::string stem;
+    std::deque<Verb> left;  // to begin
+    int running = 0;
+    bool has_signs = false;  // a compilation leaves them
+    std::string cause;       // why there is no kernel
+    std::string compiled() const { return stem + ".compiled"; }
+    std::string control() const { return stem + ".control"; }
+  };
+
+  Status prepare_overhead(const Target& target) {
+    const auto known = [&](const Overhead& overhead) { return overhead.target == target; };
+    if (std::any_of(overheads_.begin(), overheads_.end(), known)) return {};
+    Overhead overhead;
+    overhead.target = target;
+    overhead.stem = context_.work_directory + "/" CLBAKE_VERSION "-overhead-" + std::to_string(overheads_.size());
+    const Job job = overhead_job(target);
+    const Result<Job> present = read_job(overhead.compiled());
+    const bool is_there = !context_.fresh && present && !present->entries.empty() && same_work(*present, job) &&
+                          std::filesystem::exists(os::native(overhead.control()));
+    if (is_there) overhead.has_signs = read_control(overhead.control()).has_signs();
+    if (!is_there) overhead.left = {Verb::overhead, Verb::control};
+    overheads_.push_back(overhead);
+    return is_there ? Status() : write_job(overhead.stem + ".job", job);
+  }
+
+  Overhead& overhead_of(const Task& task) {
+    return *std::find_if(overheads_.begin(), overheads_.end(),
+                         [&](const Overhead& overhead) { return overhead.target == task.job.target; });
+  }
+
   // Each command is made when its turn comes, so that earlier ones decide whether it is worth it.
-  void add_next() {
-    for (; disk_ && next_ < tasks_.size(); ++next_) {
-      Task& task = tasks_[next_];
-      if (!task.pending()) continue;
-      const bool is_program = task.job.variant.is_program();
-      const std::string skipped = is_program ? std::string() : hanging_.skips(task.bake_list, task.vector_width);
-      if (!skipped.empty()) task.fail("compile: " + skipped);
-      if (!skipped.empty() || is_compiled(task)) {
-        count(task);
-        continue;
+  void start_more() {
+    while (disk_ && running_ < parallel_ && start_one()) ++running_;
+  }
+
+  bool start_one() {
+    for (std::size_t i = 0; i < overheads_.size(); ++i) {
+      Overhead& overhead = overheads_[i];
+      if (overhead.left.empty()) continue;
+      const Verb verb = overhead.left.front();
+      overhead.left.pop_front();
+      ++overhead.running;
+      const std::string job = overhead.stem + ".job", log = overhead.stem + ".log";
+      if (verb == Verb::overhead) {
+        return add({verb, i, {}}, {"compile", job, overhead.compiled()}, log, host_of("compile", overhead.target));
       }
-      disk_ = add_command(task);
-      if (disk_) owners_.push_back(next_++);
-      return;
+      return add({verb, i, {}}, {"control", job, overhead.control()}, overhead.stem + ".control.log");
     }
+    if (proving_ < std::max(1U, parallel_ / kProofsPart) && start_proof()) return true;
+    while (!to_compile_.empty()) {
+      const std::size_t number = to_compile_.front();
+      to_compile_.pop_front();
+      if (start_compilation(number)) return true;
+    }
+    return false;
+  }
+
+  bool start_proof() {
+    const auto next = std::find_if(compiled_.begin(), compiled_.end(), [&](std::size_t number) {
+      return tasks_[number].pending() && provable_beside_others(tasks_[number]);
+    });
+    if (next == compiled_.end()) return false;
+    const std::size_t number = *next;
+    compiled_.erase(next);
+    ++proving_;
+    disk_ = write_in_memory(tasks_[number]);
+    const Task& task = tasks_[number];
+    return add({Verb::prove, number, {}}, proof_of(task), task.log_file(), host_of("prove", task.job.target));
+  }
+
+  // Where a compilation leaves signs, no proof is a measurement that others disturb.
+  bool provable_beside_others(const Task& task) {
+    const Overhead& overhead = overhead_of(task);
+    const bool is_ready = overhead.left.empty() && overhead.running == 0 && overhead.cause.empty();
+    return serves_many(task) && is_ready && overhead.has_signs;
+  }
+
+  static std::string host_of(const std::string& verb, const Target& target) {
+    return builder_platform_of(target).serves_many ? verb + " " + identity(target) : std::string();
+  }
+
+  // Programs may need a process that starts anew, and name what they try in its log.
+  static bool serves_many(const Task& task) {
+    return builder_platform_of(task.job.target).serves_many && !task.job.variant.is_program() && !task.offline();
+  }
+
+  bool start_compilation(std::size_t number) {
+    Task& task = tasks_[number];
+    const bool is_program = task.job.variant.is_program();
+    const std::string skipped = is_program ? std::string() : hanging_.skips(task.bake_list, task.vector_width);
+    if (!skipped.empty()) task.fail("compile: " + skipped);
+    if (!skipped.empty() || is_compiled(task)) {
+      count_compiled(number);
+      return false;
+    }
+    return compile(number);
+  }
+
+  bool compile(std::size_t number) {
+    const Task& task = tasks_[number];
+    disk_ = write_job(task.source_file(), task.job);
+    const char* verb = task.offline() ? "compile-offline" : "compile";
+    const std::string host = serves_many(task) ? host_of(verb, task.job.target) : std::string();
+    if (!add({Verb::compile, number, {}}, {verb, task.source_file(), task.compiled_file()}, task.log_file(), host)) {
+      return false;
+    }
+    if (task.offline()) commands_.back().environment.emplace_back("TMPDIR", orders_.back().cache->path());
+    return true;
+  }
+
+  // False when a file could not be written.
+  bool add(Order order, const std::vector<std::string>& arguments, const std::string& log,
+           const std::string& host = {}) {
+    if (!disk_) return false;
+    Result<ScratchDirectory> cache = ScratchDirectory::create(context_.work_directory);
+    if (!cache) disk_ = cache.status();
+    if (!cache) return false;
+    order.cache.emplace(std::move(*cache));
+    Command command = worker_command(context_.worker, arguments, *order.cache, log);
+    command.host = host;
+    commands_.push_back(std::move(command));
+    orders_.push_back(std::move(order));
+    return true;
   }
 
   // True when an interrupted build has compiled it. An offline target's task would not be pending then.
@@ -65,36 +207,43 @@ class CompileStage {
     return compiled && !compiled->entries.empty() && same_work(*compiled, task.job);
   }
 
-  Status add_command(const Task& task) {
-    const Status written = write_job(task.source_file(), task.job);
-    if (!written) return written;
-    Result<ScratchDirectory> scratch = ScratchDirectory::create(context_.work_directory);
-    if (!scratch) return scratch.status();
-    const char* verb = task.offline() ? "compile-offline" : "compile";
-    commands_.push_back(
-        worker_command(context_.worker, {verb, task.source_file(), task.compiled_file()}, *scratch, task.log_file()));
-    if (task.offline()) commands_.back().environment.emplace_back("TMPDIR", scratch->path());
-    scratch_.push_back(std::move(*scratch));
-    return {};
+  void ended(std::size_t index, const Exit& exit) {
+    const Order& order = orders_[index];
+    const Command& command = commands_[index];
+    --running_;
+    if (command.host.empty()) orders_[index].cache.reset();
+    if (order.verb == Verb::compile) {
+      compilation_ended(order.number, exit, command);
+    } else if (order.verb == Verb::prove) {
+      --proving_;
+      take_proof(tasks_[order.number], exit, command, 1);  // else it waits for its turn alone
+    } else {
+      Overhead& overhead = overheads_[order.number];
+      --overhead.running;
+      overhead.has_signs = read_control(overhead.control()).has_signs();
+      const std::string cause = exit.ok() ? std::string() : failure_of(exit, command, context_.timeout);
+      // Without a control, times are judged.
+      if (order.verb == Verb::overhead && !exit.ok()) overhead.cause = "a kernel that does nothing: " + cause;
+      if (is_full_disk(exit, command)) disk_ = Status(Code::io, cause);
+    }
+    start_more();
   }
 
-  void ended(std::size_t index, const Exit& exit) {
-    Task& task = tasks_[owners_[index]];
-    if (leave_out_cut_trials(task, exit, commands_[index])) {
-      disk_ = add_command(task);
-      if (disk_) owners_.push_back(owners_[index]);
+  void compilation_ended(std::size_t number, const Exit& exit, const Command& command) {
+    Task& task = tasks_[number];
+    if (leave_out_cut_trials(task, exit, command)) {
+      running_ += compile(number) ? 1U : 0U;
       return;
     }
     hanging_.ended(task.bake_list, task.vector_width, exit.timed_out);
     if (!exit.ok()) {
-      const std::string cause = failure_of(exit, commands_[index], context_.timeout);
+      const std::string cause = failure_of(exit, command, context_.timeout);
       task.fail("compile: " + cause);
-      if (is_full_disk(exit, commands_[index])) disk_ = Status(Code::io, cause);
+      if (is_full_disk(exit, command)) disk_ = Status(Code::io, cause);
     } else if (task.offline()) {
       accept(task);
     }
-    count(task);
-    add_next();
+    count_compiled(number);
   }
 
   // The end of an offline target's task: there is no device to prove it with.
@@ -107,90 +256,67 @@ class CompileStage {
     task.accept(std::move(compiled->entries), JobReport::Outcome::baked);
   }
 
-  void count(const Task& task) {
+  void count_compiled(std::size_t number) {
+    const Task& task = tasks_[number];
+    if (task.pending()) compiled_.push_back(number);
     if (!task.failed()) return context_.steps.done("compiled " + task.report.shown);
     if (!task.offline()) --context_.steps.state.steps;  // nothing to prove
     context_.steps.done("failed " + task.report.shown, task.report.shown + ": " + task.report.cause);
   }
 
-  std::vector<Task>& tasks_;
-  const StageContext& context_;
-  HangingWidths hanging_;
-  std::vector<Command> commands_;
-  std::vector<std::size_t> owners_;  // of the commands: indices of tasks
-  std::vector<ScratchDirectory> scratch_;
-  std::size_t next_ = 0;  // the task whose turn it is
-  Status disk_;           // not ok once a file could not be written
-};
+  std::vector<std::string> proof_of(const Task& task) {
+    const Overhead& overhead = overhead_of(task);
+    return {"prove", task.compiled_file(), overhead.compiled(), overhead.control(), task.proven_file()};
+  }
 
-// In a proof that compares times (prove/compile_watch.hpp) noise can look like a compilation. A compiler that really
-// runs at load or first launch runs in every new process, while noise comes and goes. So an entry that looks not
-// JIT-free is measured again, up to kAttempts times.
-constexpr int kAttempts = 5;
+  // A proof's input, of a task that was not compiled here.
+  static Status write_in_memory(const Task& task) {
+    return task.job.entries.empty() ? Status() : write_job(task.compiled_file(), task.job);
+  }
 
-class ProveStage {
- public:
-  explicit ProveStage(const StageContext& context) : context_(context) {}
-
-  // Proves one task, or makes it fail.
-  Status prove(Task& task) {
-    const Result<Overhead> overhead = overhead_for(task.job.target);
-    if (!overhead) return overhead.status();
-    std::string cause = overhead->cause;
-    for (int attempt = 1; cause.empty(); ++attempt) {
-      const Result<Exit> exit =
-          run({"prove", task.compiled_file(), overhead->file, overhead->control, task.proven_file()}, task.log_file(),
-              cause);
-      if (!exit) return exit.status();
-      task.wrong = is_wrong_result(*exit);
-      if (!exit->ok() && leave_out_cut_trials(task, *exit, commanded_)) {
-        const Status changed = change_trial(task);
-        if (!changed) return changed;
-        cause.clear();
-        continue;
-      }
-      if (!exit->ok()) break;
+  // Ends the task, unless the proof has to be repeated.
+  void take_proof(Task& task, const Exit& exit, const Command& command, int attempt) {
+    std::string cause = exit.ok() ? std::string() : failure_of(exit, command, context_.timeout);
+    if (is_full_disk(exit, command)) disk_ = Status(Code::io, cause);
+    if (!disk_) return;
+    task.wrong = is_wrong_result(exit);
+    const bool is_in_memory = !task.job.entries.empty();
+    if (exit.ok()) {
       Result<Job> proven = read_proven(task.compiled_file(), task.proven_file());
       if (!proven) cause = proven.status().message();
       if (proven && !same_work(*proven, task.job)) cause = "the worker left no proof of this variant";
-      if (!cause.empty() || (noise_possible(*proven) && attempt < kAttempts)) continue;
-      task.accept(std::move(proven->entries), JobReport::Outcome::baked);
-      return {};
+      if (cause.empty() && noise_possible(*proven) && attempt < kAttempts) return;
+      if (cause.empty()) task.accept(std::move(proven->entries), JobReport::Outcome::baked);
     }
-    task.fail("prove: " + cause);
-    return {};
+    if (is_in_memory) os::remove_file(task.compiled_file());
+    end_proof(task, cause);
   }
 
- private:
-  // The file with the compiled kernel that does nothing, or why there is none; the file of compile_on_purpose.
-  struct Overhead {
-    Target target;
-    std::string file;
-    std::string control;
-    std::string cause;
-  };
+  void end_proof(Task& task, const std::string& cause) {
+    if (task.pending()) task.fail("prove: " + cause);
+    const std::string& shown = task.report.shown;
+    const char* const verb = task.failed() ? "failed " : task.report.proof.proven ? "proved " : "loaded ";
+    context_.steps.done(verb + shown, task.failed() ? shown + ": " + task.report.cause : "");
+  }
 
-  Result<Overhead> overhead_for(const Target& target) {
-    for (const Overhead& known : overheads_) {
-      if (known.target == target) return known;
-    }
-    const std::string stem =
-        context_.work_directory + "/" CLBAKE_VERSION "-overhead-" + std::to_string(overheads_.size());
-    Overhead overhead{target, stem + ".compiled", stem + ".control", {}};
-    const Job job = overhead_job(target);
-    const Result<Job> present = read_job(overhead.file);
-    if (context_.fresh || !present || present->entries.empty() || !same_work(*present, job)) {
-      const Status written = write_job(stem + ".job", job);
-      if (!written) return written;
-      const Result<Exit> exit = run({"compile", stem + ".job", overhead.file}, stem + ".log", overhead.cause);
+  // With nothing beside it, in a process of its own.
+  Status prove_alone(Task& task) {
+    const std::string& cause = overhead_of(task).cause;
+    if (!cause.empty()) end_proof(task, cause);
+    for (int attempt = 1; disk_ && task.pending(); ++attempt) {
+      disk_ = write_in_memory(task);
+      const Result<ScratchDirectory> cache = ScratchDirectory::create(context_.work_directory);
+      if (!disk_ || !cache) return disk_ ? cache.status() : disk_;
+      const Command command = worker_command(context_.worker, proof_of(task), *cache, task.log_file());
+      const Result<Exit> exit = process::run(command, context_.timeout, context_.cancel);
       if (!exit) return exit.status();
-      if (!overhead.cause.empty()) overhead.cause.insert(0, "a kernel that does nothing: ");
-      std::string ignored;  // without that file, times are judged
-      const Result<Exit> control = run({"control", stem + ".job", overhead.control}, stem + ".log", ignored);
-      if (!control) return control.status();
+      if (leave_out_cut_trials(task, *exit, command)) {
+        disk_ = change_trial(task);
+      } else {
+        take_proof(task, *exit, command, attempt);
+      }
     }
-    overheads_.push_back(overhead);
-    return overhead;
+    return disk_;
   }
 
   // The compiled file gets the task's trials.
@@ -201,43 +327,20 @@ class ProveStage {
     return write_job(task.compiled_file(), *compiled);
   }
 
-  // Runs one worker. `cause` says what went wrong with it, if anything.
-  Result<Exit> run(const std::vector<std::string>& arguments, const std::string& log, std::string& cause) {
-    const Result<ScratchDirectory> cache = ScratchDirectory::create(context_.work_directory);
-    if (!cache) return cache.status();
-    commanded_ = worker_command(context_.worker, arguments, *cache, log);
-    Result<Exit> exit = process::run(commanded_, context_.timeout, context_.cancel);
-    if (!exit) return exit;
-    if (!exit->ok()) cause = failure_of(*exit, commanded_, context_.timeout);
-    if (is_full_disk(*exit, commanded_)) return {Code::io, cause};
-    return exit;
-  }
-
+  std::vector<Task>& tasks_;
   const StageContext& context_;
-  Command commanded_;  // of the last worker
+  unsigned parallel_;
+  HangingWidths hanging_;
   std::vector<Overhead> overheads_;
+  std::deque<std::size_t> to_compile_, compiled_;  // tasks whose turn has not come
+  std::vector<Command> commands_;
+  std::vector<Order> orders_;  // of the commands
+  unsigned running_ = 0, proving_ = 0;
+  Status disk_;  // not ok once a file could not be written
 };
 
 }  // namespace
 
-Status compile_tasks(std::vector<Task>& tasks, const StageContext& context) {
-  return CompileStage(tasks, context).run();
-}
-
-Status prove_tasks(std::vector<Task>& tasks, const StageContext& context) {
-  ProveStage stage(context);
-  for (Task& task : tasks) {
-    if (!task.pending()) continue;
-    const bool is_in_memory = !task.job.entries.empty();
-    Status status = is_in_memory ? write_job(task.compiled_file(), task.job) : Status();
-    if (status) status = stage.prove(task);
-    if (is_in_memory) os::remove_file(task.compiled_file());
-    if (!status) return status;
-    const std::string& shown = task.report.shown;
-    const char* const ended = task.failed() ? "failed " : task.report.proof.proven ? "proved " : "loaded ";
-    context.steps.done(ended + shown, task.failed() ? shown + ": " + task.report.cause : "");
-  }
-  return {};
-}
+Status bake_tasks(std::vector<Task>& tasks, const StageContext& context) { return Stages(tasks, context).run(); }
 
 }  // namespace clbake::builder::build

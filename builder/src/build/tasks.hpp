@@ -1,9 +1,10 @@
 // A build: one task for each variant, and each program, of each device or offline target, and its two stages. Each task
 // ends as baked or failed; what is done stays in the work directory.
 //
-// Compiling and proving need a process each: a driver that crashes takes one variant with it, and a proof needs a
-// process that has compiled nothing. A program's bytes are encoded twice: by the worker that compiles, for the one that
-// proves (.compiled), and into the bundle. Between them only proofs are written (.proven).
+// Compiling and proving need processes: a driver that crashes takes one variant with it, and a proof needs a process
+// that compiles nothing. Where their start takes long, one serves many variants after the other (Command::host). A
+// program's bytes are encoded twice: by the worker that compiles, for the one that proves (.compiled), and into the
+// bundle. Between them only proofs are written (.proven).
 #pragma once
 
 #include <clbake/builder/build.hpp>
@@ -65,19 +66,16 @@ struct Steps {
 struct StageContext {
   const std::string& worker;
   std::chrono::seconds timeout;  // for one child
-  unsigned parallel;             // compilations
+  unsigned parallel;             // children at a time; 0: one for each core
   bool fresh;                    // files of an interrupted build are of no use
   const std::string& work_directory;
   const std::atomic<bool>& cancel;
   Steps& steps;
 };
 
-// Compiles the pending tasks, several at a time; those of offline targets are baked then. Fails with cancelled or io.
-Status compile_tasks(std::vector<Task>& tasks, const StageContext& context);
-
-// Proves the pending tasks one at a time, with nothing compiling beside them: a proof is a measurement. The compiled
-// file of a task is there, or, when its job has entries, made for as long as its proof takes. Fails with cancelled or
-// io.
-Status prove_tasks(std::vector<Task>& tasks, const StageContext& context);
+// Compiles the pending tasks that have no entries, several at a time, and proves all; those of offline targets are
+// baked when they are compiled. Where a compilation leaves signs, proofs run beside the other work; else each runs with
+// nothing beside it: it is a measurement. Fails with cancelled or io.
+Status bake_tasks(std::vector<Task>& tasks, const StageContext& context);
 
 }  // namespace clbake::builder::build

@@ -268,11 +268,15 @@ void sign(std::vector<cache::Entry>& entries) {
   for (cache::Entry& entry : entries) entry.proof.tools.insert(entry.proof.tools.begin(), this_clbake());
 }
 
-Status compile_job(const std::string& path, const std::string& output, Stage stage) {
+Status compile_job(const std::string& path, const std::string& output, Stage stage, std::optional<Place>& kept) {
   Result<Job> job = read_job(path);
   if (!job) return job.status();
-  const Result<Place> place = place_of(job->target);
-  if (!place) return place.status();
+  if (!kept || kept->device.target != job->target) {
+    Result<Place> place = place_of(job->target);
+    if (!place) return place.status();
+    kept = std::move(*place);
+  }
+  const Place* const place = &*kept;
   const Restart restart = {"worker", "compile-tried", path, output};
   Result<std::vector<cache::Entry>> entries = job->variant.is_program()
                                                   ? compile_program(*job, *place, stage, restart)

@@ -48,8 +48,9 @@ Job make_job(const Target& target, const kernels::Kernel& kernel, const kernels:
 }
 
 bool same_work(const Job& a, const Job& b) {
-  return a.target == b.target && a.trial == b.trial &&
-         identifying_bytes(a.variant, a.source) == identifying_bytes(b.variant, b.source);
+  // Of many jobs that are compared, few get as far as the copies.
+  return a.target == b.target && a.trial == b.trial && a.variant.build_options == b.variant.build_options &&
+         a.source == b.source && identifying_bytes(a.variant, a.source) == identifying_bytes(b.variant, b.source);
 }
 
 Result<cache::Bytes> encode_job(const Job& job, cache::Packing packing) {

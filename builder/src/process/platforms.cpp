@@ -8,10 +8,10 @@ namespace {
 using Id = PlatformId;
 
 const std::vector<BuilderPlatform>& rows() {
-  // id, caches, alias, is_cpu, finish_waits, assembles
+  // id, caches, alias, is_cpu, finish_waits, assembles, serves_many
   static const std::vector<BuilderPlatform> all = {
-      {Id::pocl, {{"POCL_CACHE_DIR", ""}, {"POCL_KERNEL_CACHE", "1"}}, "PoCL", true},
-      {Id::nvidia, {{"CUDA_CACHE_PATH", ""}, {"CUDA_CACHE_DISABLE", "0"}}, "", false, true, true},
+      {Id::pocl, {{"POCL_CACHE_DIR", ""}, {"POCL_KERNEL_CACHE", "1"}}, "PoCL", true, true, false, true},
+      {Id::nvidia, {{"CUDA_CACHE_PATH", ""}, {"CUDA_CACHE_DISABLE", "0"}}, "", false, true, true, true},
       {Id::amd, {{"XDG_CACHE_HOME", ""}}},
       {Id::intel_gpu, {{"NEO_CACHE_DIR", ""}, {"NEO_CACHE_PERSISTENT", "1"}}, "NEO"},
       {Id::intel_cpu, {}, "", true},

@@ -7,6 +7,7 @@
 #include <clbake/os/environment.hpp>
 #include <clbake/os/files.hpp>
 #include <clbake/os/libraries.hpp>
+#include <clbake/os/line_channel.hpp>
 #include <clbake/os/paths.hpp>
 #include <clbake/os/program.hpp>
 
@@ -14,7 +15,10 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <thread>
+#include <utility>
+#include <variant>
 
 namespace clbake::builder::process {
 namespace {
@@ -44,32 +48,59 @@ os::Launch launch_of(const Command& command) {
 
 namespace {
 
+// The most that one process does: drivers leak.
+constexpr unsigned kMostServed = 100;
+
+// A worker that does one command after the other.
+struct Server {
+  std::string host;
+  os::LineChannel channel;
+  unsigned served = 0;
+};
+
 struct Running {
   std::size_t index = 0;
-  os::Child child;
+  std::variant<os::Child, Server> process;
   TimeLimit limit;
+
+  const os::Child& child() const {
+    const auto* const server = std::get_if<Server>(&process);
+    return server ? server->channel.child() : std::get<os::Child>(process);
+  }
 };
+
+// Nothing where an argument does not fit into a line.
+std::optional<std::string> line_of(const Command& command) {
+  std::string line;
+  for (std::size_t i = 2; i < command.arguments.size(); ++i) {  // behind the executable and "worker"
+    const std::string& argument = command.arguments[i];
+    if (argument.find_first_of("\t\n") != std::string::npos) return std::nullopt;
+    line += (line.empty() ? "" : "\t") + argument;
+  }
+  return line;
+}
 
 // The running children of one run_all; none survives it.
 class Pool {
  public:
   std::size_t size() const { return running_.size(); }
 
-  Status start(std::size_t index, const Command& command, std::chrono::seconds timeout) {
+  Status start(std::size_t index, const Command& command, std::chrono::seconds timeout, bool alone = false) {
+    const std::optional<std::string> line = command.host.empty() || alone ? std::nullopt : line_of(command);
+    if (line) return serve(index, command, *line, timeout);
     Result<os::Child> child = os::Child::start(launch_of(command));
     if (!child) return child.status();
     running_.push_back({index, std::move(*child), TimeLimit(timeout)});
     return {};
   }
 
-  // Removes one child that has ended or exceeded its timeout. False when there is none now.
-  bool reap(std::size_t& index, Exit& exit) {
+  // Removes one child that has ended or exceeded its timeout, or a server's command. False when there is none now.
+  // `again`: it failed in a process that had done others, and is to be started alone.
+  bool reap(std::size_t& index, Exit& exit, bool& again) {
     for (auto running = running_.begin(); running != running_.end(); ++running) {
-      const bool late = running->limit.is_over(running->child);
-      const std::optional<os::Exit> ended = late ? running->child.kill() : running->child.ended();
+      const std::optional<Exit> ended = end_of(*running, again);
       if (!ended) continue;
       exit = *ended;
-      exit.timed_out = late && os::was_killed(exit);
       index = running->index;
       running_.erase(running);
       return true;
@@ -78,7 +109,47 @@ class Pool {
   }
 
  private:
+  Status serve(std::size_t index, const Command& command, const std::string& line, std::chrono::seconds timeout) {
+    const auto idle = std::find_if(idle_.begin(), idle_.end(), [&](const Server& s) { return s.host == command.host; });
+    const bool is_new = idle == idle_.end();
+    Command served = command;
+    served.arguments = {command.arguments[0], command.arguments[1], kServe};
+    Result<os::LineChannel> started =
+        is_new ? os::LineChannel::start(launch_of(served)) : Result<os::LineChannel>(std::move(idle->channel));
+    if (!started) return started.status();
+    Server server{command.host, std::move(*started), is_new ? 0 : idle->served};
+    if (!is_new) idle_.erase(idle);
+    server.channel.send(line);
+    const TimeLimit limit(timeout, TimeLimit::Clock::now(), server.channel.child().processor_time());
+    running_.push_back({index, std::move(server), limit});
+    return {};
+  }
+
+  std::optional<Exit> end_of(Running& running, bool& again) {
+    const bool late = running.limit.is_over(running.child());
+    again = false;
+    if (auto* const child = std::get_if<os::Child>(&running.process)) {
+      const std::optional<os::Exit> ended = late ? child->kill() : child->ended();
+      if (!ended) return std::nullopt;
+      Exit exit = *ended;
+      exit.timed_out = late && os::was_killed(exit);
+      return exit;
+    }
+    Server& server = std::get<Server>(running.process);
+    if (const std::optional<std::string> line = server.channel.receive()) {
+      if (*line == kDoneLine && ++server.served < kMostServed) idle_.push_back(std::move(server));
+      return Exit();
+    }
+    const std::optional<os::Exit> ended = server.channel.ended();
+    if (!ended && !late) return std::nullopt;
+    Exit exit = ended ? *ended : os::Exit();
+    exit.timed_out = !ended;
+    again = ended && server.served > 0;
+    return exit;
+  }
+
   std::vector<Running> running_;
+  std::vector<Server> idle_;
 };
 
 std::string last_line(const std::string& path) {
@@ -123,8 +194,11 @@ Status run_all(std::vector<Command>& commands, unsigned parallel, std::chrono::s
     }
     std::size_t index = 0;
     Exit exit;
-    if (pool.reap(index, exit)) {
-      done(index, exit);
+    bool again = false;
+    if (pool.reap(index, exit, again)) {
+      const Status started = again ? pool.start(index, commands[index], timeout, true) : Status();
+      if (!started) return started;
+      if (!again) done(index, exit);
     } else {
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }

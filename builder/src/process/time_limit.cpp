@@ -8,7 +8,11 @@ constexpr int kLeastPerThousand = 5;  // of the time between looks: less is no w
 
 }  // namespace
 
-bool TimeLimit::is_over(const os::Child& child) { return is_over(Clock::now(), child.processor_time()); }
+bool TimeLimit::is_over(const os::Child& child) {
+  const Clock::time_point now = Clock::now();
+  const bool is_due = now - looked_ >= timeout_ / kLooks || now - start_ > timeout_;
+  return is_due && is_over(now, child.processor_time() - before_);
+}
 
 bool TimeLimit::is_over(Clock::time_point now, std::chrono::nanoseconds used) {
   if (now - looked_ >= timeout_ / kLooks) {

@@ -13,8 +13,10 @@ class TimeLimit {
  public:
   using Clock = std::chrono::steady_clock;
 
-  explicit TimeLimit(std::chrono::seconds timeout, Clock::time_point start = Clock::now())
-      : timeout_(timeout), start_(start) {}
+  // `before`: the processor time that the child has used for something else.
+  explicit TimeLimit(std::chrono::seconds timeout, Clock::time_point start = Clock::now(),
+                     std::chrono::nanoseconds before = {})
+      : timeout_(timeout), start_(start), before_(before) {}
 
   // True when the child has had its time. Call it often, at least every quarter of the timeout.
   bool is_over(const os::Child& child);
@@ -26,6 +28,7 @@ class TimeLimit {
 
   std::chrono::nanoseconds timeout_;
   Clock::time_point start_;
+  std::chrono::nanoseconds before_;
   Clock::time_point looked_ = start_;
   std::chrono::nanoseconds used_{0};  // of processor time, then
   bool works_ = false;                // had used some since the time before

@@ -117,12 +117,12 @@ Verdict CompileWatch::verdict() {
   if (!control_.libraries.empty()) sign = kByLibraries;
   if (control_.files) sign = kByFiles;
   if (sign_) sign = sign_;
-  const bool by_sign = has_signs() || !compiled_.empty();
+  const bool by_sign = control_.has_signs() || !compiled_.empty();
   return {by_sign ? compiled_ : overrun_, sign, !by_sign};
 }
 
 void CompileWatch::look(const std::string& what) {
-  if (!compiled_.empty() || !has_signs()) return;
+  if (!compiled_.empty() || !control_.has_signs()) return;
   const Signs fresh = since(known_, signs_now(directory_));
   const std::vector<std::string> files = with_extension(fresh.files, extension_);
   const auto library = std::find_if(fresh.libraries.begin(), fresh.libraries.end(),

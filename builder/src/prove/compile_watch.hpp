@@ -51,7 +51,6 @@ class CompileWatch {
 
  private:
   double took_us(double wall_us) const;
-  bool has_signs() const { return control_.files || !control_.libraries.empty() || control_.children; }
   void look(const std::string& what);
   void limit(const std::string& what, double us, double limit_us);
 

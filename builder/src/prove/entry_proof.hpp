@@ -7,6 +7,12 @@
 
 namespace clbake::builder::prove {
 
+// Times of a kernel that does nothing.
+struct Overhead {
+  double load_us = 0;   // create + build + kernel
+  double first_us = 0;  // first launch
+};
+
 struct EntryProof {
   const Job& job;
   const Device& device;

@@ -6,6 +6,7 @@
 #include "prove/entry_proof.hpp"
 #include "prove/proofs.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <iomanip>
 #include <set>
@@ -241,11 +242,6 @@ Status prove_variant(EntryProof& entry) {
   return edges;
 }
 
-struct Overhead {
-  double load_us = 0;   // create + build + kernel
-  double first_us = 0;  // first launch
-};
-
 // Loads and launches the kernel that does nothing, before anything else is loaded, so that it includes what only the
 // first program and the first launch of a process pay.
 Result<Overhead> measure_overhead(const std::string& path, const Device& device, const Session& session) {
@@ -344,27 +340,49 @@ void EntryProof::checked(double error, double tolerance) {
   proof.tolerance = static_cast<float>(tolerance);
 }
 
-Status prove_job(const std::string& path, const std::string& overhead_path, const std::string& control_path,
-                 const std::string& output) {
+// What the process knows of its driver, after its first job.
+struct Prover::State {
+  Device device;
+  Session session;
+  Overhead overhead;
+  Control control;
+};
+
+Prover::Prover() = default;
+Prover::~Prover() = default;
+
+Status Prover::prove(const std::string& path, const std::string& overhead_path, const std::string& control_path,
+                     const std::string& output) {
   Result<Job> job = read_job(path);
   if (!job) return job.status();
   if (job->entries.empty()) return {Code::no_entry, path + ": nothing was compiled"};
   const Result<Bundle> file = Bundle::open(path);
   if (!file) return file.status();
-  const Result<Device> device = device_of(job->target);
-  if (!device) return device.status();
-  const Result<Session> session = Session::open(*device);
-  if (!session) return session.status();
-  const std::string cache = cache_directory(job->target);
-  const Signs before = signs_now(cache);
-  const Result<Overhead> overhead = measure_overhead(overhead_path, *device, *session);
-  if (!overhead) return overhead.status().within("a kernel that does nothing");
-  const Control control = without(read_control(control_path), since(before, signs_now(cache)));
+  if (!state_) {
+    Result<compile::Place> place = compile::place_of(job->target);
+    if (!place) return place.status();
+    const std::string cache = cache_directory(job->target);
+    const Signs before = signs_now(cache);
+    const Result<Overhead> overhead = measure_overhead(overhead_path, place->device, place->session);
+    if (!overhead) return overhead.status().within("a kernel that does nothing");
+    const Control control = without(read_control(control_path), since(before, signs_now(cache)));
+    state_.reset(new State{std::move(place->device), std::move(place->session), *overhead, control});
+  }
+  if (state_->device.target != job->target) return {Code::invalid_argument, path + ": is for another device"};
   for (cache::Entry& entry : job->entries) {
-    const Status proven = prove_alone(*job, *file, entry, *device, *session, *overhead, control);
+    const Status proven =
+        prove_alone(*job, *file, entry, state_->device, state_->session, state_->overhead, state_->control);
     if (!proven) return proven;
   }
   return write_proofs(output, std::move(*job));
+}
+
+bool Prover::is_spent() const {
+  const Control& control = state_->control;
+  const std::set<std::string> loaded = signs_now({}).libraries;
+  const auto is_loaded = [&](const std::string& library) { return loaded.count(library) > 0; };
+  return !control.files && !control.children &&
+         (control.libraries.empty() || std::any_of(control.libraries.begin(), control.libraries.end(), is_loaded));
 }
 
 }  // namespace clbake::builder::prove

@@ -42,7 +42,8 @@ struct Control {
   bool children = false;
   bool in_process = false;  // it takes processor time of the process, enough to be seen
 
-  bool any() const { return files || !libraries.empty() || children || in_process; }
+  bool has_signs() const { return files || !libraries.empty() || children; }  // of which noise is none
+  bool any() const { return has_signs() || in_process; }
 };
 
 // `on_purpose`: the signs of a compilation. `extension`: of the files that count; empty: all.

@@ -3,11 +3,15 @@
 #include <clbake/builder/elements.hpp>
 #include <clbake/builder/reference.hpp>
 #include <clbake/weights/pack.hpp>
+#include "run/random_numbers.hpp"
+#include "run/sums.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <map>
+#include <mutex>
 
 namespace clbake::builder {
 namespace {
@@ -27,16 +31,39 @@ double draw(Element element, std::mt19937& random) {
   }
 }
 
-// `outside` everywhere but in the matrices, whose elements are made by `number`.
-template <typename Number>
+// The random numbers of a type, as bytes.
+const Bytes& random_numbers(Element element) {
+  static std::mutex mutex;
+  static std::map<Element, Bytes> drawn;
+  const std::lock_guard<std::mutex> lock(mutex);
+  Bytes& numbers = drawn[element];
+  if (!numbers.empty()) return numbers;
+  numbers.resize(kRandomNumbers * bytes_of(element));
+  std::mt19937 random;
+  for (std::size_t at = 0; at < numbers.size(); at += bytes_of(element)) {
+    encode(element, draw(element, random), &numbers[at]);
+  }
+  return numbers;
+}
+
+Bytes many_nans(Element element) {
+  Bytes nans(1024 * bytes_of(element));
+  for (std::size_t at = 0; at < nans.size(); at += bytes_of(element)) {
+    encode(element, std::numeric_limits<double>::quiet_NaN(), &nans[at]);
+  }
+  return nans;
+}
+
+// `outside` everywhere but in the matrices, which hold random numbers (or, if that is given, NaN).
 Bytes make_matrix(const Operand& operand, Element element, std::uint8_t outside, std::size_t guard,
-                  const Number& number) {
+                  std::mt19937& random, bool nan = false) {
   const std::size_t bytes = bytes_of(element);
   const std::size_t elements = std::max<std::size_t>(1, std::max(operand.extent(), operand.offset));
   Bytes data(elements * bytes + guard, outside);
-  operand.for_each_row([&](std::size_t at) {
-    for (std::size_t j = 0; j < operand.cols; ++j) encode(element, number(), &data[(at + j) * bytes]);
-  });
+  const Bytes nans = nan ? many_nans(element) : Bytes();
+  const Bytes& inside = nan ? nans : random_numbers(element);
+  std::size_t next = nan ? 0 : random() % kRandomNumbers * bytes;
+  operand.for_each_row([&](std::size_t at) { repeat(inside, next, operand.cols * bytes, &data[at * bytes]); });
   return data;
 }
 
@@ -108,11 +135,6 @@ double wrapped(double x) {
   return static_cast<double>(static_cast<std::int32_t>(bits));
 }
 
-// The sum of a row and a column, and of its terms' sizes.
-struct Sum {
-  double value = 0, magnitude = 0;
-};
-
 class Reference {
  public:
   Reference(const MixedHost& host, const Problem& problem, const GemmRunOptions& options, std::size_t product)
@@ -125,28 +147,45 @@ class Reference {
     }
   }
 
-  double error(std::size_t i, std::size_t j, const Bytes& result) const {
+  double largest_error(const std::vector<std::size_t>& rows, const Bytes& result) const {
+    const Elements& t = types_;
+    const std::size_t a = operand_a(p_, o_.a_offset).start(product_), b = operand_b(p_, o_.b_offset).start(product_);
+    const bool a_down = p_.trans_a != is_column_major(p_), b_down = p_.trans_b != is_column_major(p_);
+    const auto of_a = [&](std::size_t i, std::size_t l) {
+      return is_weights(t.a) ? weight(l, i, p_.m)
+                             : element_at(h_.a, t.a, a + place(a_down, i, l, p_.lda)) - p_.quantization.zero_a;
+    };
+    const auto of_b = [&](std::size_t l, std::size_t j) {
+      return is_weights(t.b) ? weight(l, j, p_.n)
+                             : element_at(h_.b, t.b, b + place(b_down, l, j, p_.ldb)) - p_.quantization.zero_b;
+    };
+    const auto error_of = [&](std::size_t i, std::size_t j, double sum, double magnitude) {
+      return error(i, j, sum, magnitude, result);
+    };
+    return largest_of_sums<double>(rows, p_.n, alpha_ == 0 ? 0 : p_.k, b_down && !is_weights(t.b), of_a, of_b,
+                                   error_of);
+  }
+
+ private:
+  double error(std::size_t i, std::size_t j, double sum, double magnitude, const Bytes& result) const {
     const Quantization& q = p_.quantization;
-    const Sum sum = alpha_ == 0 ? Sum() : sum_of(i, j);
     double scale = alpha_;
     if (q.row_scales) scale *= vector_at(h_.row_scales, operand_row_scales(p_), i);
     if (q.column_scales) scale *= vector_at(h_.column_scales, operand_column_scales(p_), j);
     const double old = beta_ == 0 ? 0 : beta_ * old_of(i, j);
     const double bias = bias_of(i, j);
-    const double x = activated(p_.epilogue, scale * sum.value + old + bias);
+    const double x = activated(p_.epilogue, scale * sum + old + bias);
     const std::size_t at = operand_c(p_, o_.c_offset).start(product_) + place(is_column_major(p_), i, j, p_.ldc);
     const double got = element_at(result, types_.c, at);
     if (types_.c == Element::int32) return got == wrapped(x) ? 0 : std::numeric_limits<double>::infinity();
     const double expected = limited(types_.c, x + q.zero_c);
     if (got == expected) return 0;
     const bool is_whole = types_.c == Element::int8 || types_.c == Element::uint8;
-    const double size =
-        std::max(std::fabs(scale) * sum.magnitude + std::fabs(old) + std::fabs(bias), std::fabs(expected));
+    const double size = std::max(std::fabs(scale) * magnitude + std::fabs(old) + std::fabs(bias), std::fabs(expected));
     const double off = std::max(0.0, std::fabs(got - expected) - (is_whole ? 0.5 : 0.0)) / (size + least_normal());
     return std::isfinite(off) ? off : std::numeric_limits<double>::infinity();
   }
 
- private:
   double least_normal() const {
     if (types_.c == Element::e4m3) return 0x1p-6;
     return types_.c == Element::e5m2 || types_.c == Element::half ? 0x1p-14 : 0;
@@ -167,24 +206,8 @@ class Reference {
     return element_at(h_.bias, types_.vector(),
                       from.start(from.batch > 1 ? product_ : 0) + (bias == Bias::per_row ? i : j));
   }
-  Sum sum_of(std::size_t i, std::size_t j) const {
-    const std::size_t a = operand_a(p_, o_.a_offset).start(product_), b = operand_b(p_, o_.b_offset).start(product_);
-    const bool a_down = p_.trans_a != is_column_major(p_), b_down = p_.trans_b != is_column_major(p_);
-    const auto weight = [&](std::size_t l, std::size_t column, std::size_t n) {
-      return static_cast<double>(h_.weights[product_][l * n + column]);
-    };
-    Sum sum;
-    for (std::size_t l = 0; l < p_.k; ++l) {
-      const double x = is_weights(types_.a)
-                           ? weight(l, i, p_.m)
-                           : element_at(h_.a, types_.a, a + place(a_down, i, l, p_.lda)) - p_.quantization.zero_a;
-      const double y = is_weights(types_.b)
-                           ? weight(l, j, p_.n)
-                           : element_at(h_.b, types_.b, b + place(b_down, l, j, p_.ldb)) - p_.quantization.zero_b;
-      sum.value += x * y;
-      sum.magnitude += std::fabs(x * y);
-    }
-    return sum;
+  double weight(std::size_t l, std::size_t column, std::size_t n) const {
+    return static_cast<double>(h_.weights[product_][l * n + column]);
   }
 
   const MixedHost& h_;
@@ -199,23 +222,19 @@ class Reference {
 
 MixedHost make_mixed(const Problem& p, const GemmRunOptions& o, std::size_t guard, std::mt19937& random) {
   const Elements types(p.precision);
-  const auto random_of = [&](Element element) { return [&random, element] { return draw(element, random); }; };
-  const auto nan = [] { return std::numeric_limits<double>::quiet_NaN(); };
   const bool reads_c = !o.each.empty() || o.beta != 0.0;
   const Operand in_c = operand_c(p, o.c_offset), in_d = operand_d(p, o.d_offset);
   MixedHost h;
   const Operand in_a = operand_a(p, o.a_offset), in_b = operand_b(p, o.b_offset);
   h.a = is_weights(types.a) ? make_weights(p, in_a, types.a, p.m, random, h.weights)
-                            : make_matrix(in_a, types.a, kNotRead, 0, random_of(types.a));
+                            : make_matrix(in_a, types.a, kNotRead, 0, random);
   h.b = is_weights(types.b) ? make_weights(p, in_b, types.b, p.n, random, h.weights)
-                            : make_matrix(in_b, types.b, kNotRead, 0, random_of(types.b));
-  h.c = reads_c ? make_matrix(in_c, types.c, kGuardByte, guard, random_of(types.c))
-                : make_matrix(in_c, types.c, kGuardByte, guard, nan);
-  h.d = reads_c ? make_matrix(in_d, types.c, kNotRead, 0, random_of(types.c))
-                : make_matrix(in_d, types.c, kNotRead, 0, nan);
-  h.bias = make_matrix(operand_bias(p, o.bias_offset), types.vector(), kNotRead, 0, random_of(types.vector()));
-  h.row_scales = make_matrix(operand_row_scales(p), Element::single, kNotRead, 0, random_of(Element::single));
-  h.column_scales = make_matrix(operand_column_scales(p), Element::single, kNotRead, 0, random_of(Element::single));
+                            : make_matrix(in_b, types.b, kNotRead, 0, random);
+  h.c = make_matrix(in_c, types.c, kGuardByte, guard, random, !reads_c);
+  h.d = make_matrix(in_d, types.c, kNotRead, 0, random, !reads_c);
+  h.bias = make_matrix(operand_bias(p, o.bias_offset), types.vector(), kNotRead, 0, random);
+  h.row_scales = make_matrix(operand_row_scales(p), Element::single, kNotRead, 0, random);
+  h.column_scales = make_matrix(operand_column_scales(p), Element::single, kNotRead, 0, random);
   return h;
 }
 
@@ -229,12 +248,7 @@ bool guards_intact(const MixedHost& before, const Problem& p, const GemmRunOptio
 
 double max_error(const MixedHost& host, const Problem& problem, const GemmRunOptions& options, std::size_t product,
                  const Bytes& result, const std::vector<std::size_t>& rows) {
-  const Reference reference(host, problem, options, product);
-  double worst = 0;
-  for (const std::size_t i : rows) {
-    for (std::size_t j = 0; j < problem.n; ++j) worst = std::max(worst, reference.error(i, j, result));
-  }
-  return worst;
+  return Reference(host, problem, options, product).largest_error(rows, result);
 }
 
 }  // namespace clbake::builder

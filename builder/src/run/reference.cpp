@@ -1,10 +1,10 @@
 #include <clbake/builder/reference.hpp>
 
+#include "run/sums.hpp"
+
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <limits>
-#include <thread>
 
 namespace clbake::builder {
 namespace {
@@ -34,7 +34,6 @@ constexpr double least_normal<Half> = 0x1p-14;
 double conjugated(double x, bool /*conjugate*/) { return x; }
 std::complex<double> conjugated(std::complex<double> x, bool conjugate) { return conjugate ? std::conj(x) : x; }
 
-double product_of(double x, double y) { return x * y; }
 // Not the operator, which makes infinities of some NaNs.
 std::complex<double> product_of(std::complex<double> x, std::complex<double> y) {
   return {x.real() * y.real() - x.imag() * y.imag(), x.real() * y.imag() + x.imag() * y.real()};
@@ -60,29 +59,6 @@ std::size_t element(const Problem& p, std::size_t i, std::size_t j, std::size_t 
   return down_columns(p, false) ? j * ld + i : i * ld + j;
 }
 
-// Row i of op(A) * op(B), and of |op(A)| * |op(B)|, in double precision.
-template <typename T>
-void product_row(const HostOperands<T>& o, std::size_t i, std::vector<Wide<T>>& sum, std::vector<double>& magnitude) {
-  const Problem& p = o.problem;
-  std::fill(sum.begin(), sum.end(), Wide<T>());
-  std::fill(magnitude.begin(), magnitude.end(), 0.0);
-  const T* a = o.a.data() + o.a_offset;
-  const T* b = o.b.data() + o.b_offset;
-  const bool a_down = down_columns(p, p.trans_a);
-  const bool b_down = down_columns(p, p.trans_b);
-  const std::size_t b_row = b_down ? 1 : p.ldb;
-  const std::size_t b_column = b_down ? p.ldb : 1;
-  for (std::size_t l = 0; l < p.k; ++l) {
-    const auto x = conjugated(wide(a_down ? a[l * p.lda + i] : a[i * p.lda + l]), p.conj_a);
-    const T* row = b + l * b_row;
-    for (std::size_t j = 0; j < p.n; ++j) {
-      const auto y = conjugated(wide(row[j * b_column]), p.conj_b);
-      sum[j] += product_of(x, y);
-      magnitude[j] += std::abs(x) * std::abs(y);
-    }
-  }
-}
-
 // The start of element (i, j) of C: beta times what is added to it, and its bias.
 template <typename T>
 Wide<T> old_of(const HostOperands<T>& o, std::size_t i, std::size_t j) {
@@ -98,33 +74,21 @@ Wide<T> bias_of(const HostOperands<T>& o, std::size_t i, std::size_t j) {
   return bias == Bias::none ? Wide<T>() : wide((*o.bias)[o.bias_offset + (bias == Bias::per_row ? i : j)]);
 }
 
+// The error of element (i, j), of which op(A) * op(B) has this sum of products, and of their sizes.
 template <typename T>
-double row_error(const HostOperands<T>& o, const std::vector<T>& result, std::size_t i, std::vector<Wide<T>>& sum,
-                 std::vector<double>& magnitude) {
+double element_error(const HostOperands<T>& o, const std::vector<T>& result, std::size_t i, std::size_t j, Wide<T> sum,
+                     double magnitude) {
   const Problem& p = o.problem;
   const auto alpha = wide(o.alpha);
-  const bool reads_operands = alpha != 0.0;
-  if (reads_operands) {
-    product_row(o, i, sum, magnitude);
-  } else {
-    std::fill(sum.begin(), sum.end(), Wide<T>());
-    std::fill(magnitude.begin(), magnitude.end(), 0.0);
-  }
-  double worst = 0;
-  for (std::size_t j = 0; j < p.n; ++j) {
-    const std::size_t at = o.c_offset + element(p, i, j, p.ldc);
-    const Wide<T> old = old_of(o, i, j);
-    const Wide<T> bias = bias_of(o, i, j);
-    const Wide<T> expected = with_epilogue(p.epilogue, scaled(alpha, sum[j]) + old + bias);
-    const double terms = std::abs(alpha) * magnitude[j] + std::abs(old) + std::abs(bias);
-    const double scale = std::max(terms, std::abs(expected)) + least_normal<T>;
-    const Wide<T> got = wide(result[at]);
-    if (got == expected) continue;  // equal infinities too
-    const bool comparable = is_finite(got) && is_finite(expected) && scale > 0;
-    if (!comparable) return std::numeric_limits<double>::infinity();
-    worst = std::max(worst, std::abs(got - expected) / scale);
-  }
-  return worst;
+  const Wide<T> old = old_of(o, i, j);
+  const Wide<T> bias = bias_of(o, i, j);
+  const Wide<T> expected = with_epilogue(p.epilogue, scaled(alpha, sum) + old + bias);
+  const double terms = std::abs(alpha) * magnitude + std::abs(old) + std::abs(bias);
+  const double scale = std::max(terms, std::abs(expected)) + least_normal<T>;
+  const Wide<T> got = wide(result[o.c_offset + element(p, i, j, p.ldc)]);
+  if (got == expected) return 0;  // equal infinities too
+  const bool comparable = is_finite(got) && is_finite(expected) && scale > 0;
+  return comparable ? std::abs(got - expected) / scale : std::numeric_limits<double>::infinity();
 }
 
 }  // namespace
@@ -170,25 +134,22 @@ double activated(const Epilogue& e, double x) {
 }
 
 template <typename T>
-double max_error(const HostOperands<T>& operands, const std::vector<T>& result, const std::vector<std::size_t>& rows) {
-  const std::size_t n = operands.problem.n;
-  const double work =
-      static_cast<double>(rows.size()) * static_cast<double>(n) * static_cast<double>(operands.problem.k);
-  const unsigned threads = work < 1e6 ? 1 : std::max(1u, std::thread::hardware_concurrency());
-  std::vector<double> worst(threads, 0.0);
-  std::atomic<std::size_t> next{0};
-  const auto work_on = [&](unsigned thread) {
-    std::vector<Wide<T>> sum(n);
-    std::vector<double> magnitude(n);
-    for (std::size_t i = next++; i < rows.size(); i = next++) {
-      worst[thread] = std::max(worst[thread], row_error(operands, result, rows[i], sum, magnitude));
-    }
+double max_error(const HostOperands<T>& o, const std::vector<T>& result, const std::vector<std::size_t>& rows) {
+  const Problem& p = o.problem;
+  const T* const a = o.a.data() + o.a_offset;
+  const T* const b = o.b.data() + o.b_offset;
+  const bool a_down = down_columns(p, p.trans_a), b_down = down_columns(p, p.trans_b);
+  const auto of_a = [&](std::size_t i, std::size_t l) {
+    return conjugated(wide(a[a_down ? l * p.lda + i : i * p.lda + l]), p.conj_a);
   };
-  std::vector<std::thread> helpers;
-  for (unsigned t = 1; t < threads; ++t) helpers.emplace_back(work_on, t);
-  work_on(0);
-  for (std::thread& helper : helpers) helper.join();
-  return *std::max_element(worst.begin(), worst.end());
+  const auto of_b = [&](std::size_t l, std::size_t j) {
+    return conjugated(wide(b[b_down ? j * p.ldb + l : l * p.ldb + j]), p.conj_b);
+  };
+  const auto error = [&](std::size_t i, std::size_t j, Wide<T> sum, double magnitude) {
+    return element_error(o, result, i, j, sum, magnitude);
+  };
+  const std::size_t k = o.alpha == Scalar<T>(0) ? 0 : p.k;  // else A and B are not read
+  return largest_of_sums<Wide<T>>(rows, p.n, k, b_down, of_a, of_b, error);
 }
 
 template double max_error<Half>(const HostOperands<Half>&, const std::vector<Half>&, const std::vector<std::size_t>&);

@@ -85,7 +85,7 @@ BOOST_AUTO_TEST_CASE(DamagedFilesOfAnInterruptedBuildAreMadeAgain) {
     const std::string bytes = read_file(entry.path().string());
     write_file(entry.path().string(), damaged++ % 2 ? "garbage" : bytes.substr(0, bytes.size() / 2));
   }
-  BOOST_TEST(damaged == 12U);
+  BOOST_TEST(damaged == 13U);  // with the kernel that does nothing
   BOOST_TEST(outcome(fixture.build()) == "ok");
   BOOST_TEST(fixture.calls().size() == kSteps);
   BOOST_TEST((read_file(fixture.options.output) == uninterrupted_bundle()));

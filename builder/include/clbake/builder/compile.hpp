@@ -4,6 +4,8 @@
 #include <clbake/builder/gemm_run.hpp>
 #include <clbake/finalize.hpp>
 
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,7 +28,8 @@ enum class Stage { first, tried, plain };
 
 // Compiles the only variant of the bundle `job` for the bundle's only target,
 // finalizes it unless `plain`, and writes the same bundle with the program or programs in it (not proven) to `output`.
-Status compile_job(const std::string& job, const std::string& output, Stage stage);
+// `kept`: the place of an earlier job of this process; this one's place afterwards.
+Status compile_job(const std::string& job, const std::string& output, Stage stage, std::optional<Place>& kept);
 
 // The same for an offline target, with its tools instead of a driver. Killing the worker's process group kills the
 // compiler, too.
@@ -48,13 +51,26 @@ void sign(std::vector<cache::Entry>& entries);
 
 namespace clbake::builder::prove {
 
-// Proves, in a process with empty driver caches: loads each entry of the bundle `job` (one variant), watches
-// whether the driver compiles at its first launches in both grid classes, checks the numbers (edge sizes, guards, NaN),
-// and writes the proofs to `output`. `overhead` is a compiled job whose kernel does nothing, of the same target, and
-// `control` the file of compile_on_purpose; without it times alone are judged. Fails with wrong_result, or the reason
-// why an entry would not load.
-Status prove_job(const std::string& job, const std::string& overhead, const std::string& control,
-                 const std::string& output);
+// Proves jobs of one target, in a process with empty driver caches that compiles nothing else.
+class Prover {
+ public:
+  Prover();
+  ~Prover();
+
+  // Loads each entry of the bundle `job` (one variant), watches whether the driver compiles at its first launches in
+  // both grid classes, checks the numbers (edge sizes, guards, NaN), and writes the proofs to `output`. `overhead` is a
+  // compiled job whose kernel does nothing, of the same target, and `control` the file of compile_on_purpose; without
+  // it times alone are judged. Fails with wrong_result, or the reason why an entry would not load.
+  Status prove(const std::string& job, const std::string& overhead, const std::string& control,
+               const std::string& output);
+
+  // True when a compilation in this process would leave no further sign, as its libraries are loaded.
+  bool is_spent() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 // Compiles the job's program from its source in a process with empty driver caches, launches it, and writes to `output`
 // which signs of a compilation that left: files in the driver's cache, libraries, child processes, processor time.

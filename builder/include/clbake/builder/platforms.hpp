@@ -18,6 +18,7 @@ struct BuilderPlatform {
   bool is_cpu = false;     // a device that does not tell its type is a CPU
   bool finish_waits = true;  // clFinish waits for commands without an event, too
   bool assembles = false;    // the builder makes machine code of the driver's intermediate language (compile/nvidia)
+  bool serves_many = false;  // the first program takes a process long; one process serves many variants
 };
 
 const BuilderPlatform& builder_platform_of(const cache::Target& target);

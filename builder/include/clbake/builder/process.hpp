@@ -19,6 +19,7 @@ struct Command {
   std::vector<std::pair<std::string, std::string>> environment;  // set on top of the caller's
   std::string log;                                               // file that takes stdout and stderr
   std::string directory = {};                                    // working directory; empty: the caller's
+  std::string host = {};     // not empty: of a worker, which may run in a process that has run others of this host
   bool with_caller = false;  // run in the caller's process group: killing the group kills this command
 };
 
@@ -48,6 +49,8 @@ os::Launch launch_of(const Command& command);
 // children (`with_caller`: without them); one that works, but has had less processor time than that, as other processes
 // keep the machine busy, gets more, up to eight times. When `cancel` becomes true the running ones are killed and
 // cancelled is returned. Fails with io when a process cannot be started.
+// A command with a host runs in a child that has ended one of that host, if there is an idle one, with that one's
+// environment; should it fail there, it runs once more, in a process of its own.
 Status run_all(std::vector<Command>& commands, unsigned parallel, std::chrono::seconds timeout,
                const std::atomic<bool>& cancel, const std::function<void(std::size_t, const Exit&)>& done);
 
@@ -63,6 +66,12 @@ Status start_anew(const std::vector<std::string>& arguments);
 // takes the driver's caches.
 Command worker_command(const std::string& worker, const std::vector<std::string>& arguments,
                        const ScratchDirectory& cache, const std::string& log);
+
+// `clbake worker serve`: a command on each line, its arguments between tabs. The worker answers each that it has done,
+// and ends at the first that fails, as it would have ended had it been started for that.
+inline constexpr const char* kServe = "serve";
+inline constexpr const char* kDoneLine = "done";
+inline constexpr const char* kLastLine = "last";  // done, and the next one needs another process
 
 // A line of a worker's log that begins with this says what the worker tries next.
 inline constexpr const char* kTriedMark = "trying ";

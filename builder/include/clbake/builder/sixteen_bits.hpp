@@ -14,7 +14,14 @@ struct Half {
   cl_half bits = 0;
   Half() = default;
   explicit Half(double value) : bits(cl_half_from_double(value, CL_HALF_RTE)) {}
-  operator double() const { return static_cast<double>(cl_half_to_float(bits)); }
+  operator double() const {  // cl_half_to_float takes five times as long
+    const std::uint64_t exponent = bits >> 10U & 0x1FU, fraction = bits & 0x3FFU;
+    const std::uint64_t word = (exponent == 31 ? 2047 : exponent + 1008) << 52U | fraction << 42U;
+    double normal = 0;
+    std::memcpy(&normal, &word, sizeof normal);
+    const double size = exponent == 0 ? static_cast<double>(fraction) * 0x1p-24 : normal;
+    return (bits & 0x8000U) != 0 ? -size : size;
+  }
 };
 
 // The upper half of a float.

@@ -30,6 +30,8 @@ class LineChannel {
   // How the child ended, once it has and all its lines were received. Never waits.
   std::optional<Exit> ended();
 
+  const Child& child() const { return child_; }
+
   // Waits until one of them has sent something or has ended, at most `milliseconds`.
   static void wait(const std::vector<const LineChannel*>& all, int milliseconds);
 

@@ -1,0 +1,48 @@
+#include "run/sums.hpp"
+
+#include <atomic>
+#include <thread>
+
+namespace clbake::builder {
+namespace {
+
+// Fewer take less time than the threads, which others may have a use for: proofs run beside each other.
+constexpr double kWorthThreads = 1e8;
+
+// So many steps of k at a time: a sum is read and written once for all of them.
+constexpr std::size_t kSteps = 8;
+
+template <std::size_t steps>
+void add_steps(const double* a, const double* __restrict b, double sign, std::size_t columns, double* __restrict sums) {
+  double x[steps];
+  for (std::size_t l = 0; l < steps; ++l) x[l] = sign * a[l];
+  for (std::size_t j = 0; j < columns; ++j) {
+    double sum = sums[j];
+    for (std::size_t l = 0; l < steps; ++l) sum += x[l] * b[l * kSumColumns + j];
+    sums[j] = sum;
+  }
+}
+
+}  // namespace
+
+void add_products(const double* a, const double* b, double sign, std::size_t depth, std::size_t columns, double* sums) {
+  std::size_t l = 0;
+  for (; l + kSteps <= depth; l += kSteps) add_steps<kSteps>(a + l, b + l * kSumColumns, sign, columns, sums);
+  for (; l < depth; ++l) add_steps<1>(a + l, b + l * kSumColumns, sign, columns, sums);
+}
+
+double largest_of(std::size_t count, double operations, const std::function<double(std::size_t)>& work) {
+  const unsigned cores = operations < kWorthThreads ? 1 : std::max(1U, std::thread::hardware_concurrency());
+  std::vector<double> worst(cores, 0.0);
+  std::atomic<std::size_t> next{0};
+  const auto work_on = [&](unsigned thread) {
+    for (std::size_t i = next++; i < count; i = next++) worst[thread] = std::max(worst[thread], work(i));
+  };
+  std::vector<std::thread> helpers;
+  for (unsigned t = 1; t < cores; ++t) helpers.emplace_back(work_on, t);
+  work_on(0);
+  for (std::thread& helper : helpers) helper.join();
+  return *std::max_element(worst.begin(), worst.end());
+}
+
+}  // namespace clbake::builder
