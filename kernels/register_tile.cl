@@ -42,12 +42,6 @@
 #define PANEL (KL / IN_REAL * VECTORS)
 #define FILL (!TRANS_B && !DOTS)  // a whole panel is filled while it is multiplied for the first time
 
-// OpenCL's prefetch() does nothing in PoCL.
-#if defined(__clang__) && (defined(__x86_64__) || defined(__aarch64__))
-#define PREFETCH(pointer) __builtin_prefetch(pointer, 0, 2)
-#else
-#define PREFETCH(pointer) prefetch((__global const uchar*)(pointer), 1)  // not every driver has it for half
-#endif
 // How many steps of k ahead the rows of a matrix are prefetched: a step takes about MS * VECTORS cycles, an access to
 // memory one or two hundred. Prefetching beyond the end is harmless.
 #define B_AHEAD 8
@@ -326,11 +320,11 @@ static ALWAYS_INLINE void multiply_tile(__global output* c, const int ldc, __glo
   for (int p = 0; p < depth; ++p) {
     realv b_row[VECTORS];
 #if TRANS_A
-    PREFETCH(a + A_AHEAD * A_STEP_P);
+    PREFETCH_LINE(a + A_AHEAD * A_STEP_P);
 #endif
     UNROLLED(v, VECTORS) {
       if (fill) {
-        PREFETCH(b + B_AHEAD * B_STEP_P + v * VECTOR_WIDTH);
+        PREFETCH_LINE(b + B_AHEAD * B_STEP_P + v * VECTOR_WIDTH);
         panel[p * VECTORS + v] = VLOAD_B(b + v * VECTOR_WIDTH);
       }
       b_row[v] = panel[p * VECTORS + v];

@@ -97,7 +97,7 @@ std::vector<Params> weight_tiles(DeviceType type, Precision precision, std::uint
     }
     return points;
   }
-  Params p = point("weight_tile-hqh-nn-64x64x1-8x64x512-v16", precision);
+  Params p = point("weight_tile-hqh-nn-64x64x1-8x64x1024-v16", precision);
   p.vector_width = (vector_bytes >= 64 ? 64 : vector_bytes) / 4;
   Params narrow = p;
   narrow.nl = narrow.ns = 16;  // for so few columns that they are to be dealt out to all cores
