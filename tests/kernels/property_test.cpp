@@ -105,7 +105,9 @@ std::string failures_of_problems(const FromSource& made, Dice& dice) {
     Problem p = random_problem(made.variant, dice);
     GemmRunOptions options = random_options(p, dice);
     const std::size_t epilogue = dice.below(2 * kEpilogues);
+    const Quantization quantization = p.quantization;  // decides the size of packed weights
     if (!options.infinite_a && epilogue < kEpilogues) set_epilogue(p, options, epilogue);
+    p.quantization = quantization;
     failures += failure_of(made.where, made.variant.name, p, options);
   }
   return failures;
