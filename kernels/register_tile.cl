@@ -31,6 +31,9 @@
 //   DOTS          1: bytes are multiplied by AVX512-VNNI's instruction, which adds four products to each of 16 sums:
 //                 a step of the loop takes four of k
 //
+// Where C has fewer bits than sums, and k is not split, the sums of all tiles wait in private memory for the next
+// block.
+//
 // At the edges of C, missing columns of op(B) are zero in the panel, and the last row of op(A) stands in for missing
 // rows. Neither reaches C.
 
@@ -40,14 +43,11 @@
 #define IN_REAL 1
 #endif
 #define PANEL (KL / IN_REAL * VECTORS)
+#define KEEPS_SUMS (SPLIT_K == 1 && PRECISION < 32)
+// Half and 8 bits of floating point are converted once for all panels.
+#define CONVERTS_A (MIXED ? !SUMS_INTEGERS : PRECISION == 16 && !BFLOAT16)
 #define FILL (!TRANS_B && !DOTS)  // a whole panel is filled while it is multiplied for the first time
 
-// OpenCL's prefetch() does nothing in PoCL.
-#if defined(__clang__) && (defined(__x86_64__) || defined(__aarch64__))
-#define PREFETCH(pointer) __builtin_prefetch(pointer, 0, 2)
-#else
-#define PREFETCH(pointer) prefetch((__global const uchar*)(pointer), 1)  // not every driver has it for half
-#endif
 // How many steps of k ahead the rows of a matrix are prefetched: a step takes about MS * VECTORS cycles, an access to
 // memory one or two hundred. Prefetching beyond the end is harmless.
 #define B_AHEAD 8
@@ -266,10 +266,30 @@ static inline void pack_panel(realv* panel, __global const operand* b, const int
   }
 }
 
-typedef int Strip;  // nothing to prepare
 #define STRIPS 1
-#define prepare_strips(strips, a, lda, depth, rows)
 #define BEGINS(strip, i) 0
+#if CONVERTS_A
+typedef struct {
+  real a[MS * KL];
+} Strip;
+#define ELEMENT_OF_A(i, p) (strip->a[TRANS_A ? (p)*MS + (i) : (i)*KL + (p)])
+static inline void prepare_strips(Strip* strip, __global const operand* a, const int lda, const int depth,
+                                  const int rows) {
+  int p = 0;
+#if !TRANS_A && PRECISION == 16 && !MIXED
+  for (; p + VECTOR_WIDTH <= depth; p += VECTOR_WIDTH) {
+    UNROLLED(i, MS) VSTORE_REAL(VLOAD(a + min(i, rows - 1) * A_STEP_I + p), &ELEMENT_OF_A(i, p));
+  }
+#endif
+  for (; p < depth; ++p) {
+    UNROLLED(i, MS) ELEMENT_OF_A(i, p) = LOAD_A(a + min(i, rows - 1) * A_STEP_I + p * A_STEP_P);
+  }
+}
+#else
+typedef int Strip;  // nothing to prepare
+#define prepare_strips(strips, a, lda, depth, rows)
+#define ELEMENT_OF_A(i, p) LOAD_A(a + a_row[i])
+#endif
 
 #endif
 
@@ -306,17 +326,21 @@ static ALWAYS_INLINE void update_tile(__global output* c, const int ldc, realv s
 //   fill = 1  also packs the panel, row by row, from b: hidden behind the multiplications, this costs less than a
 //             separate pass
 //   fill = 0  the panel is packed
+// With KEEPS_SUMS it adds to the sums `before` (null: none), and `after`, if not null, takes them in the place of C.
 // Inlined, so that `fill` is a constant in the loop.
 static ALWAYS_INLINE void multiply_tile(__global output* c, const int ldc, __global const operand* a, const int lda,
                                         const Strip* strip, realv* panel, const int fill, __global const operand* b,
                                         const int ldb, const int depth, const int rows, const int columns,
                                         const updated alpha, const updated beta, const Epilogue* e, const int row,
-                                        const int column) {
+                                        const int column, const realv* before, realv* after) {
   ulong a_row[MS];
   realv sum[MS][VECTORS];
   UNROLLED(i, MS) {
     a_row[i] = min(i, rows - 1) * A_STEP_I;
-    UNROLLED(v, VECTORS) sum[i][v] = (realv)(BEGINS(strip, i));
+    UNROLLED(v, VECTORS) {
+      sum[i][v] = (realv)(BEGINS(strip, i));
+      if (KEEPS_SUMS && before) sum[i][v] += before[i * VECTORS + v];
+    }
   }
 
 #if DOTS
@@ -326,21 +350,27 @@ static ALWAYS_INLINE void multiply_tile(__global output* c, const int ldc, __glo
   for (int p = 0; p < depth; ++p) {
     realv b_row[VECTORS];
 #if TRANS_A
-    PREFETCH(a + A_AHEAD * A_STEP_P);
+    PREFETCH_LINE(a + A_AHEAD * A_STEP_P);
 #endif
     UNROLLED(v, VECTORS) {
       if (fill) {
-        PREFETCH(b + B_AHEAD * B_STEP_P + v * VECTOR_WIDTH);
+        PREFETCH_LINE(b + B_AHEAD * B_STEP_P + v * VECTOR_WIDTH);
         panel[p * VECTORS + v] = VLOAD_B(b + v * VECTOR_WIDTH);
       }
       b_row[v] = panel[p * VECTORS + v];
     }
     UNROLLED(i, MS) {
-      const real a_element = LOAD_A(a + a_row[i]);
+      const real a_element = ELEMENT_OF_A(i, p);
       UNROLLED(v, VECTORS) sum[i][v] += a_element * b_row[v];
     }
     a += A_STEP_P;
     b += B_STEP_P;
+  }
+#endif
+#if KEEPS_SUMS
+  if (after) {
+    EACH_SUM(after[i * VECTORS + w] = sum[i][w])
+    return;
   }
 #endif
   update_tile(c, ldc, sum, rows, columns, alpha, beta, e, row, column);
@@ -363,6 +393,7 @@ GEMM_KERNEL(1, 1) {
 
   realv panels[NL / NS * PANEL];
   Strip strips[STRIPS];
+  realv kept[KEEPS_SUMS ? ML * VECTORS * (NL / NS) : 1];
 #if SPLIT_K == 1
   const Epilogue whole = TILE_EPILOGUE;
 #else
@@ -374,12 +405,14 @@ GEMM_KERNEL(1, 1) {
     const int depth = min(KL, tile.depth - done);
     const bool first = done == 0;
     const bool last = done + depth >= tile.depth;
-    const updated block_beta = first ? beta : 1;
+    const updated block_beta = first || KEEPS_SUMS ? beta : 1;
     // d is added with the first block; then C is what there is, and after the last block it goes through the rest.
     Epilogue e = whole;
+#if !KEEPS_SUMS
     e.steps = (first ? whole.steps & STEPS_OF_FIRST_BLOCK : 0) | (last ? whole.steps & ~STEPS_OF_FIRST_BLOCK : 0) |
               (whole.steps & STEPS_OF_EACH_BLOCK);
     e.d = first ? whole.d : 0;
+#endif
 #if DOTS
     pack_block(panels, b_tile, ldb, depth, tile.columns);
 #endif
@@ -394,16 +427,19 @@ GEMM_KERNEL(1, 1) {
         __global output* c_part = tile.c + i * (ulong)ldc + j;
         realv* panel = panels + j / NS * PANEL;
         const int fill = i == 0 ? FILL : 0;
+        realv* kept_tile = kept + (KEEPS_SUMS ? (i * (NL / NS) + j / NS * MS) * VECTORS : 0);
+        const realv* before = first ? 0 : kept_tile;
+        realv* after = last ? 0 : kept_tile;
         if (fill && columns == NS) {
           multiply_tile(c_part, ldc, a_strip, lda, strip, panel, 1, b_panel, ldb, depth, rows, columns, alpha,
-                        block_beta, &e, i, j);
+                        block_beta, &e, i, j, before, after);
           continue;
         }
 #if !DOTS
         if (i == 0) pack_panel(panel, b_panel, ldb, depth, columns);
 #endif
         multiply_tile(c_part, ldc, a_strip, lda, strip, panel, 0, b_panel, ldb, depth, rows, columns, alpha, block_beta,
-                      &e, i, j);
+                      &e, i, j, before, after);
       }
     }
     a_tile += depth * A_STEP_P;

@@ -15,6 +15,13 @@
 // keeps them in registers that the sums need. type: "r", 32 bits, or "l", 64. NVIDIA's devices.
 #define HIDE(type, value) __asm__ volatile("" : "+" type(value))
 
+// OpenCL's prefetch() does nothing in PoCL.
+#if defined(__clang__) && (defined(__x86_64__) || defined(__aarch64__))
+#define PREFETCH_LINE(pointer) __builtin_prefetch(pointer, 0, 2)
+#else
+#define PREFETCH_LINE(pointer) prefetch((__global const uchar*)(pointer), 1)  // not every driver has it for half
+#endif
+
 // 1: a work-group outside of C returns before the kernel's barriers. 0: it goes on, with no steps of k and nothing to
 // write. That is for PoCL, as version 7.1 compiles the return wrong: such work-groups write outside of C.
 #ifdef POCL_DEVICE_ADDRESS_BITS

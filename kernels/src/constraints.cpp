@@ -204,9 +204,6 @@ const Constraint kFirst[] = {
     {"family", every & ~warpgroup_tile, "layout kmajor is warpgroup_tile's", "layout_a layout_b",
      [](const Case& c) { return !has_k_major(c.p); }},
     {"family", local_tile, "buffers must be 1 or 2", "buffers", [](const Case& c) { return c.p.buffers <= 2; }},
-    {"rounding", register_tile,
-     "split_k must be 2 or more where C has 16 or 8 bits, else sums are rounded after each block of k", "split_k",
-     [](const Case& c) { return bytes_of(element_c(c.p.precision)) > 2 || c.p.split_k > 1; }},
     {"work-group-width", local_tile, "nl / ns must be 2 or more", "nl ns",
      [](const Case& c) { return c.group.x >= 2; }},
     {"work-group-width", stripe, "nl / ns must be 2 or more with an operand in local memory", "nl ns",
@@ -299,9 +296,13 @@ const Constraint kFirst[] = {
      "at most 512 bytes of accumulators for a work-item, ms * ns reals", "ms ns", nullptr,
      [](const Case& c) { return at_most(item_bytes(c.p), 512); }},
     {"private-memory", register_tile,
-     "kl * nl reals of op(B), bytes with dots, must fit the private memory of a work-item", "kl nl", nullptr,
+     "kl * nl reals of op(B), bytes with dots, must fit the private memory of a work-item, and with them ml * nl sums "
+     "where C has 16 or 8 bits and split_k is 1",
+     "kl nl ml split_k", nullptr,
      [](const Case& c) {
-       return at_most(std::uint64_t{c.p.kl} * c.p.nl * (c.p.dots ? 1 : real_bytes(c.p.precision)),
+       const bool keeps_sums = bytes_of(element_c(c.p.precision)) <= 2 && c.p.split_k == 1;
+       const std::uint64_t sums = keeps_sums ? std::uint64_t{4} * c.p.ml * c.p.nl : 0;
+       return at_most(sums + std::uint64_t{c.p.kl} * c.p.nl * (c.p.dots ? 1 : real_bytes(c.p.precision)),
                       c.device.private_memory_bytes);
      }},
     {"private-memory", weight_tile, "ms * ks floats of A and the sums must fit the private memory of a work-item",

@@ -28,7 +28,6 @@ Params register_tile(Precision precision, std::uint32_t vector_bytes) {
   Params p;
   p.family = Family::register_tile;
   p.precision = precision;
-  p.split_k = bytes_of(element_c(precision)) <= 2 ? 2 : 1;
   // 16 or 12 accumulators hide the latency of the multiply-add; AVX2 has only 16 registers. Of NEON's 32, which are
   // half as long, the same tile takes 24. 8 rows of a transposed op(A) never straddle a cache line.
   const bool wide = vector_bytes >= 64;
@@ -52,11 +51,9 @@ Params narrow_register_tile(Precision precision, std::uint32_t vector_bytes) {
 
 // With AVX512-VNNI: a large tile packs op(A) and op(B) less often.
 Params dots_tile(Precision precision, bool narrow) {
-  Params p = point(
+  return point(
       narrow ? "register_tile-iiw-nn-128x64x1024-8x32x1-v16-dots" : "register_tile-iiw-nn-512x256x1024-8x32x1-v16-dots",
       precision);
-  p.split_k = register_tile(precision, 64).split_k;
-  return p;
 }
 
 // For one or two rows. op(B) is read once and hardly reused, so long runs of it count: accumulators are eight vectors
@@ -97,7 +94,7 @@ std::vector<Params> weight_tiles(DeviceType type, Precision precision, std::uint
     }
     return points;
   }
-  Params p = point("weight_tile-hqh-nn-64x64x1-8x64x512-v16", precision);
+  Params p = point("weight_tile-hqh-nn-64x64x1-8x64x1024-v16", precision);
   p.vector_width = (vector_bytes >= 64 ? 64 : vector_bytes) / 4;
   Params narrow = p;
   narrow.nl = narrow.ns = 16;  // for so few columns that they are to be dealt out to all cores
@@ -209,8 +206,8 @@ std::vector<Params> group_variants(DeviceType type, Precision precision, std::ui
   std::vector<Params> points;
   if (type == DeviceType::gpu) {
     points = {local_tile(precision), small_local_tile(precision)};
-  } else {  // register_tile rounds sums of 16 bits after each block of k, unless k is split
-    points = {has_16_bits(precision) ? direct(type, precision, vector_bytes) : register_tile(precision, vector_bytes)};
+  } else {
+    points = {register_tile(precision, vector_bytes)};
   }
   for (Params& p : points) p.group = true;
   return with_all_transposes(points);

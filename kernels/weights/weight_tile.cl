@@ -17,9 +17,8 @@
 //   MS, NS        rows and columns of C per work-item; of fewer rows only 1, 2, 4, ... are computed
 //   VECTOR_WIDTH  columns at a time, a divisor of 16
 //   KL            work-items that share columns, each with every KL-th word; they add up their sums in local memory
-//   KS            steps of k for which MS rows of op(A) are copied as floats, to private or local memory: MS * KS
-//   floats,
-//                 deeper for fewer rows
+//   KS            steps of k for which MS rows of op(A) are copied as floats, to private or local memory, more for
+//                 fewer rows: MS * KS floats
 //
 // A code becomes a float without a conversion: its bits, where they are in the word, are those of the fraction of
 // 2^(23-shift) + code; the difference to 2^(23-shift) + zero is exact.
@@ -46,13 +45,16 @@ static inline realv load_scales(__global const uchar* from) {
 #define LOAD_ZEROS(pointer) CONCAT(convert_float, VECTOR_WIDTH)(CONCAT(vload, VECTOR_WIDTH)(0, pointer))
 #endif
 
-// One element of A.
+// One element of A, and VECTOR_WIDTH neighbours.
 #if A_BITS == 32
 #define LOAD_OF_A(pointer) (*(pointer))
+#define VLOAD_OF_A(pointer) VLOAD_REAL(pointer)
 #elif A_BFLOAT16
 #define LOAD_OF_A(pointer) as_float((uint) * (pointer) << 16)
+#define VLOAD_OF_A(pointer) AS_REALS(CONCAT(convert_uint, VECTOR_SUFFIX)(VLOAD_REAL(pointer)) << 16)
 #else
 #define LOAD_OF_A(pointer) vload_half(0, pointer)
+#define VLOAD_OF_A(pointer) CONCAT(vload_half, VECTOR_SUFFIX)(0, pointer)
 #endif
 
 // Subtrahends of a group's codes in each place, 2^(23-shift) + zero; `from` points at the group, at the first column.
@@ -92,6 +94,11 @@ static ALWAYS_INLINE void find_zeros(realv zeros[SHIFTS], __global const uchar* 
 
 #if KL == 1
 
+// How many steps of R rows are copied at a time, and how many bytes of weights are prefetched ahead: a processor's own
+// prefetching ends with a page, which is too short for few rows, that are as fast as memory. Their blocks are longer.
+#define DEPTH_OF(R) ((R) <= 2 ? MS * KS / (R) : max(KS / 2, 128))
+#define BYTES_AHEAD(R) ((R) <= 2 ? 16384 : 2048)
+
 // Adds the products of `depth` steps with one vector of columns to the sums of R rows. `a` has R rows of `stride`
 // floats; `from` points at the first group, `column` is that of the panel. Each row has several sums, to hide the
 // latency of the addition.
@@ -111,6 +118,7 @@ static ALWAYS_INLINE void multiply(const int R, realv sum[MS], const real* a, co
   }
       UNROLLED(w, WORDS) {
         const wordv word = LOAD_WORDS(words + w * PANEL);
+        PREFETCH_LINE(words + w * PANEL + BYTES_AHEAD(R) / 4);
         EACH_WEIGHT(w, word, zeros, ADD)
       }
       words += WORDS * PANEL;
@@ -129,15 +137,23 @@ static ALWAYS_INLINE void multiply(const int R, realv sum[MS], const real* a, co
   }
 }
 
-// R rows of op(A) as floats, `rows` of which there are.
+// R rows of op(A) as floats, `rows` of which there are; depth is a multiple of 32.
 static ALWAYS_INLINE void copy_rows(real* to, const int R, const int rows, const int stride, const int depth,
                                     __global const operand* a, const int lda) {
+#if TRANS_A
+  for (int p = 0; p < depth; ++p) {
+    UNROLLED(i, MS) {
+      if (i < R) to[i * stride + p] = LOAD_OF_A(a + min(i, rows - 1) * A_STEP_I + p * A_STEP_P);
+    }
+  }
+#else
   UNROLLED(i, MS) {
     if (i < R) {
       __global const operand* row = a + min(i, rows - 1) * A_STEP_I;
-      for (int p = 0; p < depth; ++p) to[i * stride + p] = LOAD_OF_A(row + p * A_STEP_P);
+      for (int p = 0; p < depth; p += VECTOR_WIDTH) VSTORE_REAL(VLOAD_OF_A(row + p), to + (i * stride + p));
     }
   }
+#endif
 }
 
 #else
@@ -206,15 +222,15 @@ GEMM_KERNEL(LOCAL_X* KL, 1) {
     for (int v = 0; v < VECTORS; ++v) {
       UNROLLED(r, MS) sums[v][r] = (realv)(0);
     }
-#define MULTIPLY_STRIP(R)                                                                                             \
-  for (int done = 0; done < tile.depth; done += MS * KS / R) {                                                        \
-    const int depth = min(MS * KS / R, tile.depth - done);                                                            \
-    copy_rows(a_copy, R, rows, MS* KS / R, depth, tile.a + i * A_STEP_I + done * A_STEP_P, lda);                      \
-    for (int v = 0; v * VECTOR_WIDTH < tile.columns; ++v) {                                                           \
-      const ulong column = tile.column + v * VECTOR_WIDTH;                                                            \
-      multiply(R, sums[v], a_copy, MS* KS / R, depth, panel_at(first_weight, packed, column, k, tile.first_p + done), \
-               packed, (int)(column % PANEL));                                                                        \
-    }                                                                                                                 \
+#define MULTIPLY_STRIP(R)                                                                                              \
+  for (int done = 0; done < tile.depth; done += DEPTH_OF(R)) {                                                         \
+    const int depth = min(DEPTH_OF(R), tile.depth - done);                                                             \
+    copy_rows(a_copy, R, rows, DEPTH_OF(R), depth, tile.a + i * A_STEP_I + done * A_STEP_P, lda);                      \
+    for (int v = 0; v * VECTOR_WIDTH < tile.columns; ++v) {                                                            \
+      const ulong column = tile.column + v * VECTOR_WIDTH;                                                             \
+      multiply(R, sums[v], a_copy, DEPTH_OF(R), depth, panel_at(first_weight, packed, column, k, tile.first_p + done), \
+               packed, (int)(column % PANEL));                                                                         \
+    }                                                                                                                  \
   }
     WITH_ROWS(rows, MULTIPLY_STRIP)
     for (int v = 0; v * VECTOR_WIDTH < tile.columns; ++v) {

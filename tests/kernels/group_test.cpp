@@ -23,6 +23,7 @@ constexpr const char* kPoints[] = {
     "direct-h-tt-8x1x4-2x1x8-v1-group",
     "register_tile-s-tn-15x16x12-5x8x2-v4-group",
     "register_tile-d-nt-16x8x16-4x4x1-v2-group",
+    "register_tile-b-nn-16x24x8-4x8x1-v4-group",
     "local_tile-b-nn-16x32x8-4x4x4-v4-buffers2-load4-padding4-mapzigzag-fragments2-group",
     "local_tile-s-nt-12x24x8-3x6x2-v1-noprefetch-shares2-group"};
 

@@ -16,12 +16,13 @@ using namespace clbake::tests;
 using kernels::Params;
 
 BOOST_AUTO_TEST_CASE(PointsAreRightAtEdges) {
-  for (const char* name : {"direct-iiw-nt-6x16x1-6x16x1-v16", "direct-uii-tn-8x1x4-2x1x8-v1-split3",
-                           "direct-eeh-nn-4x8x8-2x4x1-v4", "register_tile-uiw-tn-15x16x12-5x8x2-v4",
-                           "register_tile-ius-nn-15x16x12-5x8x2-v4", "register_tile-efe-tt-8x8x16-4x8x1-v8-split2",
-                           "local_tile-iub-nn-16x32x8-4x4x4-v4-split2-buffers2-load4-padding4-mapzigzag-fragments2",
-                           "local_tile-uuw-tt-12x24x8-3x6x2-v1-noprefetch",
-                           "local_tile-fef-nt-16x32x8-4x4x8-v2-split0-buffers2-load8-padding2-mapblocked"}) {
+  for (const char* name :
+       {"direct-iiw-nt-6x16x1-6x16x1-v16", "direct-uii-tn-8x1x4-2x1x8-v1-split3", "direct-eeh-nn-4x8x8-2x4x1-v4",
+        "register_tile-uiw-tn-15x16x12-5x8x2-v4", "register_tile-ius-nn-15x16x12-5x8x2-v4",
+        "register_tile-efe-tt-8x8x16-4x8x1-v8-split2", "register_tile-iuh-nt-15x16x12-5x8x2-v4",
+        "local_tile-iub-nn-16x32x8-4x4x4-v4-split2-buffers2-load4-padding4-mapzigzag-fragments2",
+        "local_tile-uuw-tt-12x24x8-3x6x2-v1-noprefetch",
+        "local_tile-fef-nt-16x32x8-4x4x8-v2-split0-buffers2-load8-padding2-mapblocked"}) {
     check_at_edges(point(name));
   }
 }
@@ -33,7 +34,7 @@ BOOST_AUTO_TEST_CASE(DotsAreRightAtEdges) {
         "register_tile-iiw-nt-16x32x64-8x16x1-v16-dots", "register_tile-uuw-tt-12x64x72-6x32x1-v16-dots",
         "register_tile-uus-nt-8x32x128-8x32x2-v16-dots", "register_tile-uiw-nn-8x16x32-8x16x1-v16-dots",
         "register_tile-uii-tn-10x48x16-5x48x1-v16-split2-dots", "register_tile-iuw-tt-136x32x64-8x32x4-v16-dots",
-        "register_tile-iuh-nn-16x32x12-2x32x1-v16-split3-dots"}) {
+        "register_tile-iuh-nn-16x32x12-2x32x1-v16-split3-dots", "register_tile-iii-nn-16x32x12-8x32x1-v16-dots"}) {
     check_at_edges(point(name));
   }
 }

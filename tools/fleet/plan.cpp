@@ -29,6 +29,7 @@ void declare_plan_options(Cli& cli) {
   cli.add_list("profile", "LIST", "profiles of 'clbake tune', for the devices that they were made for");
   cli.add_precision("single,double");
   cli.add_list("variant", "LIST", "bake exactly these variants or presets, separated by commas");
+  cli.add_flag("group", "bake variants for groups of products, too, as 'clbake build --group' does");
   cli.add_value(
       "programs", "FILE",
       "bake the application's own kernels that this manifest names, as 'clbake build --programs' does; alone, "
@@ -46,7 +47,7 @@ void declare_plan_options(Cli& cli) {
 bool bakes_gemm(const Cli& cli) {
   if (!cli.has("programs")) return true;
   const auto given = [&](const char* option) { return cli.has(option); };
-  const char* const options[] = {"precision", "variant", "profile", "budget"};
+  const char* const options[] = {"precision", "variant", "profile", "budget", "group"};
   return std::any_of(std::begin(options), std::end(options), given);
 }
 
@@ -54,7 +55,7 @@ void check_options(const Cli& cli) {
   if (cli.has("format") != cli.has("from")) throw UsageError("--format and --from: only together");
   if (!cli.has("from") && !cli.has("output")) throw UsageError("the option '--output' is required but missing");
   if (cli.has("from") && !cli.files().empty()) throw UsageError("--from: takes no FILE of a machine");
-  for (const char* option : {"precision", "profile", "budget"}) {
+  for (const char* option : {"precision", "profile", "budget", "group"}) {
     if (cli.has("variant") && cli.has(option))
       throw UsageError(std::string("--") + option + ": --variant says what is baked");
   }
@@ -86,6 +87,7 @@ fleet::FleetOptions fleet_options(const Cli& cli) {
   options.profiles = cli.list("profile");
   options.programs = cli.text("programs");
   options.gemm = bakes_gemm(cli);
+  options.group = cli.has("group");
   options.split = cli.has("split");
   options.against = cli.text("against");
   pass(cli, "reproducible", options.bake);

@@ -262,6 +262,7 @@ class Planner {
     if (portion.gemm && portion.variants.empty()) {
       option(piece, "--precision", joined(portion.precisions));
       add_profile(to, piece);
+      if (options_.group) piece.command.emplace_back("--group");
     }
     options(piece, options_.bake);
     bakes_.push_back(add(std::move(piece)));

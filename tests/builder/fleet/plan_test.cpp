@@ -267,11 +267,12 @@ BOOST_FIXTURE_TEST_CASE(WithGemmProgramsShareItsPiecesOrHaveTheirOwn, Programs) 
     return std::find(piece.command.begin(), piece.command.end(), word) != piece.command.end();
   };
   BOOST_TEST((has(all[0], "--programs") && has(all[0], "--precision")));
-  options.split = true;
+  BOOST_TEST(!has(all[0], "--group"));
+  options.split = options.group = true;
   all = pieces();
   BOOST_REQUIRE(count(Stage::bake) == 6U);
-  BOOST_TEST((has(all[0], "--programs") && !has(all[0], "--precision")));
-  BOOST_TEST((!has(all[1], "--programs") && has(all[1], "--precision")));
+  BOOST_TEST((has(all[0], "--programs") && !has(all[0], "--precision") && !has(all[0], "--group")));
+  BOOST_TEST((!has(all[1], "--programs") && has(all[1], "--precision") && has(all[1], "--group")));
   BOOST_TEST(contains(all[0].title, ", programs"));
 }
 

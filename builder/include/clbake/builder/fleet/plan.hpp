@@ -46,6 +46,7 @@ struct FleetOptions {
   std::vector<std::string> variants;  // exactly these are baked
   std::string programs;               // manifest of the application's own programs; empty: none
   bool gemm = true;                   // false: `programs` alone
+  bool group = false;                 // also variants for groups of products
   bool split = false;                 // a piece for each variant, or else for each precision, and one for `programs`
   std::string against;                // bundle of the last release, for the report; empty: none
   std::string directory;              // of the manifest; all file names above are relative to the caller's
