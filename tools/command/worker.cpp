@@ -19,7 +19,7 @@
 namespace clbake::tool {
 namespace {
 
-// What one job leaves for the next of the same process.
+// Left by one job for the next of the same process.
 struct Kept {
   std::optional<builder::compile::Place> place;
   builder::prove::Prover prover;
