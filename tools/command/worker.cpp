@@ -19,7 +19,7 @@
 namespace clbake::tool {
 namespace {
 
-// What one job leaves for the next of the same process.
+// Left by one job for the next of the same process.
 struct Kept {
   std::optional<builder::compile::Place> place;
   builder::prove::Prover prover;
@@ -27,13 +27,10 @@ struct Kept {
 
 Status job(const std::vector<std::string>& a, Kept& kept) {
   using builder::compile::Stage;
-  if (a.size() == 3 && a[0] == "compile") return builder::compile::compile_job(a[1], a[2], Stage::first, kept.place);
-  if (a.size() == 3 && a[0] == "compile-tried") {
-    return builder::compile::compile_job(a[1], a[2], Stage::tried, kept.place);
-  }
-  if (a.size() == 3 && a[0] == "compile-plain") {
-    return builder::compile::compile_job(a[1], a[2], Stage::plain, kept.place);
-  }
+  const auto compile = [&](Stage stage) { return builder::compile::compile_job(a[1], a[2], stage, kept.place); };
+  if (a.size() == 3 && a[0] == "compile") return compile(Stage::first);
+  if (a.size() == 3 && a[0] == "compile-tried") return compile(Stage::tried);
+  if (a.size() == 3 && a[0] == "compile-plain") return compile(Stage::plain);
   if (a.size() == 3 && a[0] == "compile-offline") return builder::compile::compile_offline_job(a[1], a[2]);
   if (a.size() == 3 && a[0] == "compile-learned") return builder::learn::compile_learned(a[1], a[2]);
   if (a.size() == 4 && a[0] == "compile-learned") return builder::learn::compile_learned(a[1], a[2], std::stoul(a[3]));

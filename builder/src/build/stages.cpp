@@ -49,11 +49,11 @@ class Stages {
         parallel_(context.parallel ? context.parallel : std::max(1U, std::thread::hardware_concurrency())) {}
 
   Status run() {
-    for (std::size_t i = 0; i < tasks_.size() && disk_; ++i) {
-      if (!tasks_[i].pending()) continue;
-      if (!tasks_[i].offline()) disk_ = prepare_overhead(tasks_[i].job.target);
-      (tasks_[i].job.entries.empty() ? to_compile_ : compiled_).push_back(i);
+    for (std::size_t i = 0; i < tasks_.size(); ++i) {
+      if (tasks_[i].pending()) (tasks_[i].job.entries.empty() ? to_compile_ : compiled_).push_back(i);
     }
+    const Status prepared = prepare_overheads();
+    if (!prepared) return prepared;
     start_more();
     const Status ran = run_all(commands_, parallel_, context_.timeout, context_.cancel,
                                [&](std::size_t index, const Exit& exit) { ended(index, exit); });
@@ -66,41 +66,61 @@ class Stages {
   }
 
  private:
-  enum class Verb { overhead, control, compile, prove };
   struct Order {
-    Verb verb;
-    std::size_t number;  // of the overhead or the task
-    std::optional<ScratchDirectory> cache;
+    bool is_proof;
+    std::size_t number;  // of the task
+    ScratchDirectory cache;
   };
-  // Of one target: the compiled kernel that does nothing, and the file of compile_on_purpose.
+  // A target's compiled kernel that does nothing, and the file of compile_on_purpose.
   struct Overhead {
     Target target;
     std::string stem;
-    std::deque<Verb> left;  // to begin
-    int running = 0;
-    bool has_signs = false;  // a compilation leaves them
-    std::string cause;       // why there is no kernel
+    bool has_signs = false;  // a compilation leaves them; without, times are judged
+    std::string cause = {};  // why there is no kernel
     std::string compiled() const { return stem + ".compiled"; }
     std::string control() const { return stem + ".control"; }
   };
 
-  Status prepare_overhead(const Target& target) {
-    const auto known = [&](const Overhead& overhead) { return overhead.target == target; };
-    if (std::any_of(overheads_.begin(), overheads_.end(), known)) return {};
-    Overhead overhead;
-    overhead.target = target;
-    overhead.stem = context_.work_directory + "/" CLBAKE_VERSION "-overhead-" + std::to_string(overheads_.size());
-    const Job job = overhead_job(target);
-    const Result<Job> present = read_job(overhead.compiled());
-    const bool is_there = !context_.fresh && present && !present->entries.empty() && same_work(*present, job) &&
-                          std::filesystem::exists(os::native(overhead.control()));
-    if (is_there) overhead.has_signs = read_control(overhead.control()).has_signs();
-    if (!is_there) overhead.left = {Verb::overhead, Verb::control};
-    overheads_.push_back(overhead);
-    return is_there ? Status() : write_job(overhead.stem + ".job", job);
+  Status prepare_overheads() {
+    std::vector<Command> commands;
+    std::vector<ScratchDirectory> caches;
+    std::vector<std::size_t> owners;  // of the commands
+    for (const Task& task : tasks_) {
+      const auto known = [&](const Overhead& overhead) { return overhead.target == task.job.target; };
+      if (!task.pending() || task.offline() || std::any_of(overheads_.begin(), overheads_.end(), known)) continue;
+      const std::string stem =
+          context_.work_directory + "/" CLBAKE_VERSION "-overhead-" + std::to_string(overheads_.size());
+      overheads_.push_back({task.job.target, stem});
+      const Overhead& overhead = overheads_.back();
+      const Job job = overhead_job(task.job.target);
+      const Result<Job> present = read_job(overhead.compiled());
+      const bool is_there = !context_.fresh && present && !present->entries.empty() && same_work(*present, job) &&
+                            std::filesystem::exists(os::native(overhead.control()));
+      if (is_there) continue;
+      const Status written = write_job(stem + ".job", job);
+      if (!written) return written;
+      for (const auto& [verb, output] : {std::pair("compile", overhead.compiled()), {"control", overhead.control()}}) {
+        Result<ScratchDirectory> cache = ScratchDirectory::create(context_.work_directory);
+        if (!cache) return cache.status();
+        const std::string log = stem + "." + verb + ".log";
+        commands.push_back(worker_command(context_.worker, {verb, stem + ".job", output}, *cache, log));
+        caches.push_back(std::move(*cache));
+        owners.push_back(overheads_.size() - 1);
+      }
+    }
+    const auto ended = [&](std::size_t index, const Exit& exit) {
+      if (exit.ok()) return;
+      const std::string cause = failure_of(exit, commands[index], context_.timeout);
+      const bool is_kernel = index % 2 == 0;
+      if (is_kernel) overheads_[owners[index]].cause = "a kernel that does nothing: " + cause;
+      if (is_full_disk(exit, commands[index])) disk_ = Status(Code::io, cause);
+    };
+    const Status ran = run_all(commands, parallel_, context_.timeout, context_.cancel, ended);
+    for (Overhead& overhead : overheads_) overhead.has_signs = read_control(overhead.control()).has_signs();
+    return ran ? disk_ : ran;
   }
 
-  Overhead& overhead_of(const Task& task) {
+  const Overhead& overhead_of(const Task& task) const {
     return *std::find_if(overheads_.begin(), overheads_.end(),
                          [&](const Overhead& overhead) { return overhead.target == task.job.target; });
   }
@@ -111,25 +131,13 @@ class Stages {
   }
 
   bool start_one() {
-    for (std::size_t i = 0; i < overheads_.size(); ++i) {
-      Overhead& overhead = overheads_[i];
-      if (overhead.left.empty()) continue;
-      const Verb verb = overhead.left.front();
-      overhead.left.pop_front();
-      ++overhead.running;
-      const std::string job = overhead.stem + ".job", log = overhead.stem + ".log";
-      if (verb == Verb::overhead) {
-        return add({verb, i, {}}, {"compile", job, overhead.compiled()}, log, host_of("compile", overhead.target));
-      }
-      return add({verb, i, {}}, {"control", job, overhead.control()}, overhead.stem + ".control.log");
-    }
-    if (proving_ < std::max(1U, parallel_ / kProofsPart) && start_proof()) return true;
-    while (!to_compile_.empty()) {
+    while (true) {
+      if (proving_ < std::max(1U, parallel_ / kProofsPart) && start_proof()) return true;
+      if (to_compile_.empty()) return false;
       const std::size_t number = to_compile_.front();
       to_compile_.pop_front();
       if (start_compilation(number)) return true;
     }
-    return false;
   }
 
   bool start_proof() {
@@ -141,19 +149,12 @@ class Stages {
     compiled_.erase(next);
     ++proving_;
     disk_ = write_in_memory(tasks_[number]);
-    const Task& task = tasks_[number];
-    return add({Verb::prove, number, {}}, proof_of(task), task.log_file(), host_of("prove", task.job.target));
+    return add(true, number, proof_of(tasks_[number]));
   }
 
-  // Where a compilation leaves signs, no proof is a measurement that others disturb.
-  bool provable_beside_others(const Task& task) {
-    const Overhead& overhead = overhead_of(task);
-    const bool is_ready = overhead.left.empty() && overhead.running == 0 && overhead.cause.empty();
-    return serves_many(task) && is_ready && overhead.has_signs;
-  }
-
-  static std::string host_of(const std::string& verb, const Target& target) {
-    return builder_platform_of(target).serves_many ? verb + " " + identity(target) : std::string();
+  // If a compilation leaves signs, no proof is a measurement that others disturb.
+  bool provable_beside_others(const Task& task) const {
+    return serves_many(task) && overhead_of(task).cause.empty() && overhead_of(task).has_signs;
   }
 
   // Programs may need a process that starts anew, and name what they try in its log.
@@ -177,26 +178,23 @@ class Stages {
     const Task& task = tasks_[number];
     disk_ = write_job(task.source_file(), task.job);
     const char* verb = task.offline() ? "compile-offline" : "compile";
-    const std::string host = serves_many(task) ? host_of(verb, task.job.target) : std::string();
-    if (!add({Verb::compile, number, {}}, {verb, task.source_file(), task.compiled_file()}, task.log_file(), host)) {
-      return false;
+    const bool added = add(false, number, {verb, task.source_file(), task.compiled_file()});
+    if (added && task.offline()) {
+      commands_.back().environment.emplace_back("TMPDIR", orders_.back().cache.path());
     }
-    if (task.offline()) commands_.back().environment.emplace_back("TMPDIR", orders_.back().cache->path());
-    return true;
+    return added;
   }
 
   // False when a file could not be written.
-  bool add(Order order, const std::vector<std::string>& arguments, const std::string& log,
-           const std::string& host = {}) {
-    if (!disk_) return false;
+  bool add(bool is_proof, std::size_t number, const std::vector<std::string>& arguments) {
     Result<ScratchDirectory> cache = ScratchDirectory::create(context_.work_directory);
-    if (!cache) disk_ = cache.status();
-    if (!cache) return false;
-    order.cache.emplace(std::move(*cache));
-    Command command = worker_command(context_.worker, arguments, *order.cache, log);
-    command.host = host;
-    commands_.push_back(std::move(command));
-    orders_.push_back(std::move(order));
+    if (disk_ && !cache) disk_ = cache.status();
+    if (!disk_) return false;
+    const Task& task = tasks_[number];
+    commands_.push_back(worker_command(context_.worker, arguments, *cache, task.log_file()));
+    const bool fits_a_line = task.stem.find_first_of("\t\n") == std::string::npos;
+    if (serves_many(task) && fits_a_line) commands_.back().host = arguments[0] + " " + identity(task.job.target);
+    orders_.push_back({is_proof, number, std::move(*cache)});
     return true;
   }
 
@@ -208,23 +206,13 @@ class Stages {
   }
 
   void ended(std::size_t index, const Exit& exit) {
-    const Order& order = orders_[index];
-    const Command& command = commands_[index];
+    const std::size_t number = orders_[index].number;
     --running_;
-    if (command.host.empty()) orders_[index].cache.reset();
-    if (order.verb == Verb::compile) {
-      compilation_ended(order.number, exit, command);
-    } else if (order.verb == Verb::prove) {
+    if (orders_[index].is_proof) {
       --proving_;
-      take_proof(tasks_[order.number], exit, command, 1);  // else it waits for its turn alone
+      take_proof(tasks_[number], exit, commands_[index], 1);  // else it waits for its turn alone
     } else {
-      Overhead& overhead = overheads_[order.number];
-      --overhead.running;
-      overhead.has_signs = read_control(overhead.control()).has_signs();
-      const std::string cause = exit.ok() ? std::string() : failure_of(exit, command, context_.timeout);
-      // Without a control, times are judged.
-      if (order.verb == Verb::overhead && !exit.ok()) overhead.cause = "a kernel that does nothing: " + cause;
-      if (is_full_disk(exit, command)) disk_ = Status(Code::io, cause);
+      compilation_ended(number, exit, commands_[index]);
     }
     start_more();
   }
@@ -264,7 +252,7 @@ class Stages {
     context_.steps.done("failed " + task.report.shown, task.report.shown + ": " + task.report.cause);
   }
 
-  std::vector<std::string> proof_of(const Task& task) {
+  std::vector<std::string> proof_of(const Task& task) const {
     const Overhead& overhead = overhead_of(task);
     return {"prove", task.compiled_file(), overhead.compiled(), overhead.control(), task.proven_file()};
   }

@@ -48,7 +48,7 @@ Job make_job(const Target& target, const kernels::Kernel& kernel, const kernels:
 }
 
 bool same_work(const Job& a, const Job& b) {
-  // Of many jobs that are compared, few get as far as the copies.
+  // Few of the many jobs that are compared get as far as the copies.
   return a.target == b.target && a.trial == b.trial && a.variant.build_options == b.variant.build_options &&
          a.source == b.source && identifying_bytes(a.variant, a.source) == identifying_bytes(b.variant, b.source);
 }

@@ -69,14 +69,10 @@ struct Running {
   }
 };
 
-// Nothing where an argument does not fit into a line.
-std::optional<std::string> line_of(const Command& command) {
+// Behind the executable and "worker".
+std::string line_of(const Command& command) {
   std::string line;
-  for (std::size_t i = 2; i < command.arguments.size(); ++i) {  // behind the executable and "worker"
-    const std::string& argument = command.arguments[i];
-    if (argument.find_first_of("\t\n") != std::string::npos) return std::nullopt;
-    line += (line.empty() ? "" : "\t") + argument;
-  }
+  for (std::size_t i = 2; i < command.arguments.size(); ++i) line += (i > 2 ? "\t" : "") + command.arguments[i];
   return line;
 }
 
@@ -86,8 +82,7 @@ class Pool {
   std::size_t size() const { return running_.size(); }
 
   Status start(std::size_t index, const Command& command, std::chrono::seconds timeout, bool alone = false) {
-    const std::optional<std::string> line = command.host.empty() || alone ? std::nullopt : line_of(command);
-    if (line) return serve(index, command, *line, timeout);
+    if (!command.host.empty() && !alone) return serve(index, command, timeout);
     Result<os::Child> child = os::Child::start(launch_of(command));
     if (!child) return child.status();
     running_.push_back({index, std::move(*child), TimeLimit(timeout)});
@@ -109,7 +104,7 @@ class Pool {
   }
 
  private:
-  Status serve(std::size_t index, const Command& command, const std::string& line, std::chrono::seconds timeout) {
+  Status serve(std::size_t index, const Command& command, std::chrono::seconds timeout) {
     const auto idle = std::find_if(idle_.begin(), idle_.end(), [&](const Server& s) { return s.host == command.host; });
     const bool is_new = idle == idle_.end();
     Command served = command;
@@ -119,7 +114,7 @@ class Pool {
     if (!started) return started.status();
     Server server{command.host, std::move(*started), is_new ? 0 : idle->served};
     if (!is_new) idle_.erase(idle);
-    server.channel.send(line);
+    server.channel.send(line_of(command));
     const TimeLimit limit(timeout, TimeLimit::Clock::now(), server.channel.child().processor_time());
     running_.push_back({index, std::move(server), limit});
     return {};

@@ -340,7 +340,7 @@ void EntryProof::checked(double error, double tolerance) {
   proof.tolerance = static_cast<float>(tolerance);
 }
 
-// What the process knows of its driver, after its first job.
+// Known of the driver after the first job.
 struct Prover::State {
   Device device;
   Session session;

@@ -34,11 +34,6 @@ constexpr double least_normal<Half> = 0x1p-14;
 double conjugated(double x, bool /*conjugate*/) { return x; }
 std::complex<double> conjugated(std::complex<double> x, bool conjugate) { return conjugate ? std::conj(x) : x; }
 
-// Not the operator, which makes infinities of some NaNs.
-std::complex<double> product_of(std::complex<double> x, std::complex<double> y) {
-  return {x.real() * y.real() - x.imag() * y.imag(), x.real() * y.imag() + x.imag() * y.real()};
-}
-
 double scaled(double scalar, double x) { return scalar * x; }
 // A real scalar multiplies each part by itself: infinity times 0 would be a NaN.
 std::complex<double> scaled(std::complex<double> scalar, std::complex<double> x) {

@@ -12,24 +12,26 @@ constexpr double kWorthThreads = 1e8;
 // So many steps of k at a time: a sum is read and written once for all of them.
 constexpr std::size_t kSteps = 8;
 
-template <std::size_t steps>
-void add_steps(const double* a, const double* __restrict b, double sign, std::size_t columns, double* __restrict sums) {
-  double x[steps];
-  for (std::size_t l = 0; l < steps; ++l) x[l] = sign * a[l];
+template <std::size_t steps, typename T>
+void add_steps(const T* __restrict a, const T* __restrict b, std::size_t columns, T* __restrict sums) {
   for (std::size_t j = 0; j < columns; ++j) {
-    double sum = sums[j];
-    for (std::size_t l = 0; l < steps; ++l) sum += x[l] * b[l * kSumColumns + j];
+    T sum = sums[j];
+    for (std::size_t l = 0; l < steps; ++l) sum += product_of(a[l], b[l * kSumColumns + j]);
     sums[j] = sum;
   }
 }
 
 }  // namespace
 
-void add_products(const double* a, const double* b, double sign, std::size_t depth, std::size_t columns, double* sums) {
+template <typename T>
+void add_products(const T* a, const T* b, std::size_t depth, std::size_t columns, T* sums) {
   std::size_t l = 0;
-  for (; l + kSteps <= depth; l += kSteps) add_steps<kSteps>(a + l, b + l * kSumColumns, sign, columns, sums);
-  for (; l < depth; ++l) add_steps<1>(a + l, b + l * kSumColumns, sign, columns, sums);
+  for (; l + kSteps <= depth; l += kSteps) add_steps<kSteps>(a + l, b + l * kSumColumns, columns, sums);
+  for (; l < depth; ++l) add_steps<1>(a + l, b + l * kSumColumns, columns, sums);
 }
+template void add_products(const double*, const double*, std::size_t, std::size_t, double*);
+template void add_products(const std::complex<double>*, const std::complex<double>*, std::size_t, std::size_t,
+                           std::complex<double>*);
 
 double largest_of(std::size_t count, double operations, const std::function<double(std::size_t)>& work) {
   const unsigned cores = operations < kWorthThreads ? 1 : std::max(1U, std::thread::hardware_concurrency());

@@ -1,7 +1,11 @@
 // The judge of all results: it must agree with a naive computation, and it must see what is wrong.
 #include <clbake/builder/gemm_run.hpp>
 #include <clbake/builder/reference.hpp>
+#include "run/random_numbers.hpp"
+#include "run/sums.hpp"
 
+#include <algorithm>
+#include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <limits>
@@ -94,17 +98,17 @@ struct Example {
 };
 
 template <typename T>
-void check_agrees_with_naive(T alpha, T beta) {
+void check_agrees_with_naive(T alpha, T beta, std::size_t m = 7, std::size_t n = 9, std::size_t k = 11) {
   const double slack = 1e-12;  // of double against long double
   for (const bool trans_a : {false, true}) {
     for (const bool trans_b : {false, true}) {
-      Example<T> example(7, 9, 11, trans_a, trans_b, alpha, beta);
+      Example<T> example(m, n, k, trans_a, trans_b, alpha, beta);
       BOOST_TEST(std::fabs(example.error() - example.naive_error()) < slack);
-      BOOST_TEST(example.error() <= tolerance(precision_of<T>(), 11));
+      BOOST_TEST(example.error() <= tolerance(precision_of<T>(), k));
 
       // Errors of every size, spread over the whole matrix.
-      for (std::size_t i = 0; i < 7; ++i) {
-        for (std::size_t j = 0; j < 9; ++j) example.result[example.at(i, j)] += static_cast<T>(i * 9 + j) / 64;
+      for (std::size_t i = 0; i < m; ++i) {
+        for (std::size_t j = 0; j < n; ++j) example.result[example.at(i, j)] += static_cast<T>(i * n + j) / 64;
       }
       BOOST_TEST(example.naive_error() > 0.01);
       BOOST_TEST(std::fabs(example.error() - example.naive_error()) < slack * example.naive_error());
@@ -145,6 +149,57 @@ BOOST_AUTO_TEST_CASE(ErrorsEqualThoseOfANaiveComputation) {
   check_agrees_with_naive<float>(-1.25F, 0.5F);
   check_agrees_with_naive<double>(1.0, 0.0);
   check_agrees_with_naive<double>(1.25, -0.5);
+  check_agrees_with_naive<float>(1.25F, -0.5F, kSumRows + 1, kSumColumns + 3, 2 * kSumDepth + 5);  // many blocks
+}
+
+BOOST_AUTO_TEST_CASE(ComplexErrorsEqualThoseOfANaiveComputation) {
+  using Number = std::complex<double>;
+  const std::size_t m = 3, n = 4, k = kSumDepth + 2;
+  std::mt19937 random(1);
+  const auto draw = [&](std::size_t count) {
+    std::vector<Number> all(count);
+    for (Number& x : all) x = {static_cast<double>(random()) / 4294967296.0, static_cast<double>(random() % 8) - 4};
+    return all;
+  };
+  const std::vector<Number> a = draw(m * k), b = draw(k * n);
+  std::vector<Number> c(m * n);
+  for (std::size_t at = 0; at < c.size(); ++at) {
+    for (std::size_t l = 0; l < k; ++l) c[at] += std::conj(a[at / n * k + l]) * b[l * n + at % n];
+  }
+  Problem problem = tight_problem(Precision::complex_double, m, n, k);
+  problem.conj_a = true;
+  const HostOperands<Number> operands{problem, 1, 0, a, 0, b, 0, c, 0};
+  BOOST_TEST(max_error(operands, c, {0, 1, 2}) < 1e-14);
+  for (const Number wrong : {Number(1e-9, 0), Number(0, 1e-9)}) {
+    std::vector<Number> other = c;
+    other[m * n - 1] += wrong;
+    BOOST_TEST(max_error(operands, other, {0, 1, 2}) > 1e-13);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(TheLargestOfAllPartsIsFoundByOneThreadAndByMany) {
+  for (const double operations : {0.0, 1e12}) {
+    std::vector<std::atomic<int>> calls(200);
+    const double largest = largest_of(calls.size(), operations, [&](std::size_t i) {
+      ++calls[i];
+      return i == 150 ? 7.0 : 1.0;
+    });
+    BOOST_TEST(largest == 7.0);
+    BOOST_TEST(std::all_of(calls.begin(), calls.end(), [](int count) { return count == 1; }));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(EveryHalfIsTheNumberThatItStandsFor) {
+  std::size_t wrong = 0;
+  for (unsigned bits = 0; bits < 0x10000; ++bits) {
+    Half half;
+    half.bits = static_cast<cl_half>(bits);
+    const double found = half, expected = static_cast<double>(cl_half_to_float(half.bits));
+    const bool same =
+        std::isnan(expected) ? std::isnan(found) : found == expected && std::signbit(found) == std::signbit(expected);
+    wrong += same ? 0 : 1;
+  }
+  BOOST_TEST(wrong == 0U);
 }
 
 BOOST_AUTO_TEST_CASE(OneWrongElementIsSeenWhereverItIs) {
@@ -236,12 +291,20 @@ BOOST_AUTO_TEST_CASE(AnythingButZeroIsInfinitelyWrongWhereNothingIsSummed) {
   BOOST_TEST(example.error() == kInfinity);
 }
 
-// Large enough for several threads.
 BOOST_AUTO_TEST_CASE(OneWrongElementOfALargeProblemIsSeen) {
   Example<float> example(150, 120, 100, false, true, 1.0F, 0.0F);
   BOOST_TEST(example.error() <= tolerance(Precision::single_precision, 100));
   example.result[example.at(149, 119)] += 1e-3F;
   BOOST_TEST(example.error() > tolerance(Precision::single_precision, 100));
+}
+
+BOOST_AUTO_TEST_CASE(NumbersRepeatAsARing) {
+  const std::vector<int> ring = {1, 2, 3};
+  std::vector<int> found(8);
+  std::size_t next = 2;
+  repeat(ring, next, 5, found.data());
+  repeat(ring, next, 3, found.data() + 5);
+  BOOST_TEST((found == std::vector<int>{3, 1, 2, 3, 1, 2, 3, 1}));
 }
 
 BOOST_AUTO_TEST_CASE(MediansAreTheMiddle) {

@@ -29,11 +29,12 @@ struct BuildOptions {
   bool gemm = true;                            // false: no variants of GEMM, `programs` alone
   std::string output;
   std::string store;  // a directory of slices that is read and written as well; empty: none
-  // Executable whose `worker compile JOB OUT`, `worker prove JOB OVERHEAD OUT` and, for targets,
-  // `worker compile-offline JOB OUT` do the compiler's and the driver's part.
+  // Executable whose `worker compile JOB OUT`, `worker prove JOB OVERHEAD CONTROL OUT`, `worker control JOB OUT` and,
+  // for targets, `worker compile-offline JOB OUT` do the compiler's and the driver's part; `worker serve` takes such
+  // commands (process.hpp).
   std::string worker;
   std::chrono::seconds timeout{180};  // for one child
-  unsigned parallel = 0;              // compilations at a time; 0 = one for each core
+  unsigned parallel = 0;              // children at a time; 0 = one for each core
   bool fresh = false;                 // do not take entries over from an earlier or interrupted build
   bool reproducible = false;          // no measured times and notes in the proofs, so that two builds can be equal
 };
@@ -106,13 +107,13 @@ struct BuildReport {
 
 // `bake_lists` is what bake_lists_for(options) says. Steps: what an earlier bundle at `output` or an interrupted
 // build's directory `output`.work, or the store, already proves is taken over (same target, source, options, tool
-// version); the rest is compiled in parallel, then proven one at a time. The bundle is written when all jobs are done,
-// if at least one succeeded: `output` is replaced in one step and then holds what was asked for, alone. A worker whose
-// disk is full ends the build, which the next one continues. On cancellation everything done so far stays in
-// `output`.work, which the next build takes up and removes at the end. A winner of `profiles` that breaks a constraint
-// of its device is a variant that failed; so is a program with a work-group size beyond the device, or with files that
-// could not be read. Fails with invalid_argument (nothing to build; like bake_lists_for; the output is a file that is
-// no bundle), io (output not writable), cancelled, build_failed (every job failed).
+// version); the rest is compiled and proven (bake_tasks in src/build/tasks.hpp). The bundle is written when all jobs
+// are done, if at least one succeeded: `output` is replaced in one step and then holds what was asked for, alone. A
+// worker whose disk is full ends the build, which the next one continues. On cancellation everything done so far stays
+// in `output`.work, which the next build takes up and removes at the end. A winner of `profiles` that breaks a
+// constraint of its device is a variant that failed; so is a program with a work-group size beyond the device, or with
+// files that could not be read. Fails with invalid_argument (nothing to build; like bake_lists_for; the output is a
+// file that is no bundle), io (output not writable), cancelled, build_failed (every job failed).
 Result<BuildReport> build(const BuildOptions& options, const std::vector<BakeList>& bake_lists,
                           const std::atomic<bool>& cancel, const std::function<void(const Progress&)>& progress);
 
@@ -135,7 +136,7 @@ struct ProveReport {
   std::size_t left = 0;          // entries of the bundle that are still not proven
 };
 
-// Proves variant after variant in processes of their own and writes the results into the file, which is replaced in one
+// Proves the variants as `build` does and writes the results into the file, which is replaced in one
 // step. A program that was made for any device of an architecture is then an entry of exactly the device and driver
 // that it was proven on as well, so that a runtime serves it without being told to. What computes something wrong is
 // taken out, so that it is not served; what fails otherwise stays in the bundle, unproven. On cancellation what was
