@@ -250,8 +250,8 @@ const Constraint kFirst[] = {
     {"warpgroup", warpgroup_tile, "warpgroup_tile needs half, bfloat16 or bytes, and NVIDIA's sm_90, no other", "",
      [](const Case& c) { return operand_bytes(c.p) <= 2 && c.device.warpgroups; }},
     {"warpgroup", warpgroup_tile,
-     "ml and nl must be multiples of 64, nl at most 256, or each 32 or 64; kl must be 128 or 256 bytes. With packed "
-     "weights kl must be 128, ml at most 256, or 32, or 16 along k",
+     "ml and nl must be multiples of 64, nl at most 256, or each 32 or 64, and kl 128 or 256 bytes; with packed weights "
+     "kl must be 128, and ml at most 256, 32, or 16 along k",
      "ml nl kl", [](const Case& c) { return is_warpgroup_tile(c.p); }},
     {"warpgroup", warpgroup_tile, "ms must be 2, ns nl / 4, ks 1 and vector_width 8", "ms ns nl ks vector_width",
      [](const Case& c) { return c.p.ms == 2 && 4 * c.p.ns == c.p.nl && c.p.vector_width == 8 && c.p.ks == 1; }},
@@ -259,12 +259,10 @@ const Constraint kFirst[] = {
      [](const Case& c) { return c.p.shares == 1 || (c.p.shares <= 3 && reads_weights(c.p)); }},
     {"warpgroup", warpgroup_tile, "buffers must be 3 or more, and more than shares", "buffers shares",
      [](const Case& c) { return c.p.buffers >= 3 && c.p.buffers > c.p.shares; }},
-    {"warpgroup", warpgroup_tile,
-     "tensor_copies need 64 to 256 rows, 64 columns or more, a kl of 128 bytes, and no packed weights",
-     "ml nl kl layout_b",
+    {"warpgroup", warpgroup_tile, "tensor_copies need 64 to 256 rows, 64 columns or more, and a kl of 128 bytes",
+     "ml nl kl",
      [](const Case& c) {
-       const bool fits = !is_narrow(c.p) && c.p.ml <= 256 && c.p.kl * operand_bytes(c.p) == 128;
-       return !c.p.tensor_copies || (fits && !reads_weights(c.p));
+       return !c.p.tensor_copies || (!is_narrow(c.p) && c.p.ml <= 256 && c.p.kl * operand_bytes(c.p) == 128);
      }},
     {"warpgroup", warpgroup_tile, "operands must be read as stored or padded; bytes along k, as stored or kmajor",
      "layout_a layout_b",
