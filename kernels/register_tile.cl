@@ -42,6 +42,8 @@
 #else
 #define IN_REAL 1
 #endif
+// A single row or column of C is multiplied straight from memory, by the variants for few rows and for few columns.
+#define MULTIPLIES_LINES (!MIXED && VECTOR_WIDTH > 1 && (MS <= 2 || (NL == NS && NL <= 16)))
 #define PANEL (KL / IN_REAL * VECTORS)
 #define KEEPS_SUMS (SPLIT_K == 1 && PRECISION < 32)
 // Half and 8 bits of floating point are converted once for all panels.
@@ -53,7 +55,7 @@
 #define B_AHEAD 8
 #define A_AHEAD 24
 
-#if TRANS_B && VECTOR_WIDTH > 1
+#if (TRANS_B && VECTOR_WIDTH > 1) || MULTIPLIES_LINES
 // Transposes a square of VECTOR_WIDTH vectors. Each stage interleaves the upper with the lower half of the rows; after
 // log2(VECTOR_WIDTH) stages element (i, j) is at (j, i).
 static inline void transpose(realv block[VECTOR_WIDTH]) {
@@ -376,6 +378,72 @@ static ALWAYS_INLINE void multiply_tile(__global output* c, const int ldc, __glo
   update_tile(c, ldc, sum, rows, columns, alpha, beta, e, row, column);
 }
 
+#if MULTIPLIES_LINES
+#define LINE_AHEAD 256  // elements that are prefetched of each line
+#define AT_ONCE 8       // vectors
+
+// The products of a line with VECTOR_WIDTH others, `step` apart; all along k in memory. The sums of each are in a
+// vector of its own until the end.
+static ALWAYS_INLINE realv multiply_lines(__global const operand* line, __global const operand* others,
+                                          const ulong step, const int depth) {
+  realv square[VECTOR_WIDTH];
+  UNROLLED(q, VECTOR_WIDTH) square[q] = (realv)(0);
+  int p = 0;
+  for (; p + VECTOR_WIDTH <= depth; p += VECTOR_WIDTH) {
+    const realv of_line = VLOAD_B(line + p);
+    UNROLLED(q, VECTOR_WIDTH) {
+      PREFETCH_LINE(others + q * step + p + LINE_AHEAD);
+      square[q] += of_line * VLOAD_B(others + q * step + p);
+    }
+  }
+  transpose(square);
+  realv sum = (realv)(0);
+  UNROLLED(q, VECTOR_WIDTH) sum += square[q];
+  for (; p < depth; ++p) {
+    UNROLLED(q, VECTOR_WIDTH) ((real*)&sum)[q] += LOAD_A(line + p) * LOAD_B(others + q * step + p);
+  }
+  return sum;
+}
+
+// A row or column of C, `c_step` from one element to the next: a line with `count` others, a vector or more. Where the
+// count is no multiple of a vector, the last two overlap, and what they share is written once.
+static ALWAYS_INLINE void multiply_line(const Tile tile, const int is_row, const int count, const int along_k,
+                                        __global const operand* line, const ulong line_step,
+                                        __global const operand* others, const ulong step, const ulong p_step,
+                                        const int ldc, const updated alpha, const updated beta, const Epilogue* e) {
+  for (int i = 0; i < count; i += AT_ONCE * VECTOR_WIDTH) {
+    realv sums[AT_ONCE];
+    int first[AT_ONCE];
+    UNROLLED(v, AT_ONCE) {
+      first[v] = min(i + v * VECTOR_WIDTH, count - VECTOR_WIDTH);
+      sums[v] = (realv)(0);
+    }
+    if (along_k) {
+      for (int v = 0; v < AT_ONCE && i + v * VECTOR_WIDTH < count; ++v)
+        sums[v] = multiply_lines(line, others + first[v] * step, step, tile.depth);
+    } else {
+      __global const operand* from = others;
+      for (int p = 0; p < tile.depth; ++p, from += p_step) {
+        const real x = LOAD_A(line + p * line_step);
+        UNROLLED(v, AT_ONCE) {
+          PREFETCH_LINE(from + A_AHEAD * p_step + first[v]);
+          sums[v] += x * VLOAD_B(from + first[v]);
+        }
+      }
+    }
+    for (int at = i; at < min(count, i + AT_ONCE * VECTOR_WIDTH);) {
+      const int v = (at - i) / VECTOR_WIDTH;
+      const int width = is_row && at == first[v] ? VECTOR_WIDTH : 1;
+      realv sum[MS][VECTORS];
+      sum[0][0] = width > 1 ? sums[v] : (realv)(((const real*)&sums[v])[at - first[v]]);
+      update_tile(tile.c + at * (is_row ? (ulong)1 : (ulong)ldc), ldc, sum, 1, width, alpha, beta, e, is_row ? 0 : at,
+                  is_row ? at : 0);
+      at += width;
+    }
+  }
+}
+#endif
+
 // The tile size that cuts `extent` into equal tiles of at most `largest`, in multiples of `unit`. With one smaller tile
 // at the end, its core would run out of work early.
 static inline size_t equal_tile(const size_t extent, const size_t largest, const size_t unit) {
@@ -398,6 +466,17 @@ GEMM_KERNEL(1, 1) {
   const Epilogue whole = TILE_EPILOGUE;
 #else
   const Epilogue whole = {0};
+#endif
+#if MULTIPLIES_LINES
+  if (m == 1 && tile.columns >= VECTOR_WIDTH && (!TRANS_B || A_STEP_P == 1)) {
+    multiply_line(tile, 1, tile.columns, TRANS_B, tile.a, A_STEP_P, tile.b, B_STEP_J, B_STEP_P, ldc, alpha, beta,
+                  &whole);
+    return;
+  }
+  if (n == 1 && tile.rows >= VECTOR_WIDTH && (TRANS_A || B_STEP_P == 1)) {
+    multiply_line(tile, 0, tile.rows, !TRANS_A, tile.b, B_STEP_P, tile.a, A_STEP_I, A_STEP_P, ldc, alpha, beta, &whole);
+    return;
+  }
 #endif
   int done = 0;
   // At least once, so that C becomes beta * C when k = 0.

@@ -67,10 +67,15 @@ constexpr const char* kStripes[] = {
     "stripe-b-nn-16x24x8-4x8x4-v4-arbl-brbl-alocal", "stripe-b-nn-16x24x8-4x8x4-v4-aimage-bimage",
     "stripe-d-nn-16x24x8-4x8x4-v2-acbl-bpad-split2", "stripe-b-nn-16x24x8-4x8x4-v2-arbl-bimage-split3"};
 
+// A single row or column is multiplied by other loops, of variants for few rows and for few columns.
+constexpr const char* kForLines[] = {"register_tile-s-nn-48x16x8-4x16x2-v4", "register_tile-h-nn-40x64x8-2x32x1-v8",
+                                     "register_tile-d-nn-64x8x8-4x8x1-v2-split3"};
+
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(PointsAreRight) {
   for (const char* name : kPoints) check_at_edges(point(name));
+  for (const char* name : kForLines) check_with_every_transpose(point(name));
   for (const char* name : kPointsOfGpus) check_with_every_transpose(point(name));
 }
 
