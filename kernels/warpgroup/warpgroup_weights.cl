@@ -131,7 +131,7 @@ static ALWAYS_INLINE uint halves(const uint low, const uint high, const uint odd
   return result;
 }
 
-// Of the lane's columns. `head`: its group's.
+// Unpacks the lane's columns. `head`: their group's.
 static ALWAYS_INLINE Operands unpack(__local const uchar* head, __local const uchar* chunk, const bool has_zeros,
                                      const uint g, const uint t) {
   const uint scales = *(__local const uint*)(head + 4 * g);
