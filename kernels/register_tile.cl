@@ -405,12 +405,14 @@ static ALWAYS_INLINE realv multiply_lines(__global const operand* line, __global
   return sum;
 }
 
-// A row or column of C, `c_step` from one element to the next: a line with `count` others, a vector or more. Where the
-// count is no multiple of a vector, the last two overlap, and what they share is written once.
-static ALWAYS_INLINE void multiply_line(const Tile tile, const int is_row, const int count, const int along_k,
-                                        __global const operand* line, const ulong line_step,
-                                        __global const operand* others, const ulong step, const ulong p_step,
-                                        const int ldc, const updated alpha, const updated beta, const Epilogue* e) {
+// A row or column of C: a line, `line_step` from one element to the next, with all others, `step` apart, a vector of
+// them or more. If their number is no multiple of a vector, the last two overlap; what they share is written once.
+static ALWAYS_INLINE void multiply_line(const Tile tile, const int is_row, const int along_k, const ulong line_step,
+                                        const ulong step, const ulong p_step, const int ldc, const updated alpha,
+                                        const updated beta, const Epilogue* e) {
+  __global const operand* line = is_row ? tile.a : tile.b;
+  __global const operand* others = is_row ? tile.b : tile.a;
+  const int count = is_row ? tile.columns : tile.rows;
   for (int i = 0; i < count; i += AT_ONCE * VECTOR_WIDTH) {
     realv sums[AT_ONCE];
     int first[AT_ONCE];
@@ -468,13 +470,11 @@ GEMM_KERNEL(1, 1) {
   const Epilogue whole = {0};
 #endif
 #if MULTIPLIES_LINES
-  if (m == 1 && tile.columns >= VECTOR_WIDTH && (!TRANS_B || A_STEP_P == 1)) {
-    multiply_line(tile, 1, tile.columns, TRANS_B, tile.a, A_STEP_P, tile.b, B_STEP_J, B_STEP_P, ldc, alpha, beta,
-                  &whole);
-    return;
-  }
-  if (n == 1 && tile.rows >= VECTOR_WIDTH && (TRANS_A || B_STEP_P == 1)) {
-    multiply_line(tile, 0, tile.rows, !TRANS_A, tile.b, B_STEP_P, tile.a, A_STEP_I, A_STEP_P, ldc, alpha, beta, &whole);
+  const int is_row = m == 1 && tile.columns >= VECTOR_WIDTH && (!TRANS_B || A_STEP_P == 1);
+  if (is_row || (n == 1 && tile.rows >= VECTOR_WIDTH && (TRANS_A || B_STEP_P == 1))) {
+    const int along_k = is_row ? TRANS_B : !TRANS_A;
+    multiply_line(tile, is_row, along_k, is_row ? A_STEP_P : B_STEP_P, is_row ? B_STEP_J : A_STEP_I,
+                  is_row ? B_STEP_P : A_STEP_P, ldc, alpha, beta, &whole);
     return;
   }
 #endif

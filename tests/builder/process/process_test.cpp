@@ -126,16 +126,16 @@ BOOST_AUTO_TEST_CASE(ACommandThatWaitsForEverAfterSomeWorkIsKilled) {
 // A script that serves as a worker does: each command writes the number of its process into its file.
 struct Serving : Scripts {
   Serving() {
-    write_file(
-        path("worker"),
-        "work() { case $1 in bad) exit 7 ;; once) [ -e tried ] || { : > tried; exit 7; } ;; esac; echo $$ > $2; }\n"
-        "cd \"${0%/*}\" || exit 1\n"
-        "[ \"$1\" = serve ] || { work \"$@\"; exit 0; }\n"
-        "while read -r verb file; do work $verb $file; echo done >&0; done\n");
+    write_file(path("worker"),
+               "work() { case $1 in hang) sleep 300 ;; bad) exit 7 ;; once) [ -e tried ] || { : > tried; exit 7; } ;; "
+               "esac; echo $$ > $2; }\n"
+               "cd \"${0%/*}\" || exit 1\n"
+               "[ \"$1\" = serve ] || { work \"$@\"; exit 0; }\n"
+               "while read -r verb file; do work $verb $file; echo done >&0; done\n");
   }
 
-  // How the commands "VERB FILE" ended, one after the other.
-  std::vector<int> run_served(const std::vector<std::string>& verbs) {
+  // How the commands "VERB FILE" ended, one after the other; -2: not in time.
+  std::vector<int> run_served(const std::vector<std::string>& verbs, seconds timeout = kLong) {
     for (std::size_t i = 0; i < verbs.size(); ++i) {
       Command command;
       command.arguments = {"/bin/sh", path("worker"), verbs[i], std::to_string(i)};
@@ -145,8 +145,8 @@ struct Serving : Scripts {
     }
     std::vector<int> codes(verbs.size(), -1);
     const std::atomic<bool> never{false};
-    const auto done = [&](std::size_t index, const Exit& exit) { codes[index] = exit.code; };
-    BOOST_TEST(outcome(run_all(commands, 1, kLong, never, done)) == "ok");
+    const auto done = [&](std::size_t index, const Exit& exit) { codes[index] = exit.timed_out ? -2 : exit.code; };
+    BOOST_TEST(outcome(run_all(commands, 1, timeout, never, done)) == "ok");
     return codes;
   }
   std::string process_of(std::size_t command) const { return read_file(path(std::to_string(command))); }
@@ -162,6 +162,11 @@ BOOST_FIXTURE_TEST_CASE(AFailureAfterOthersIsTriedOnceMoreAlone, Serving) {
   BOOST_TEST((run_served({"good", "once", "good", "bad", "good"}) == std::vector<int>{0, 0, 0, 7, 0}));
   BOOST_TEST(process_of(1) != process_of(0));
   BOOST_TEST(process_of(2) != process_of(1));
+}
+
+BOOST_FIXTURE_TEST_CASE(ACommandThatHangsAfterOthersIsKilled, Serving) {
+  BOOST_TEST((run_served({"good", "hang", "good"}, seconds(1)) == std::vector<int>{0, -2, 0}));
+  BOOST_TEST(process_of(2) != process_of(0));
 }
 
 BOOST_FIXTURE_TEST_CASE(AFirstFailureIsFinal, Serving) { BOOST_TEST((run_served({"once"}) == std::vector<int>{7})); }
