@@ -250,7 +250,8 @@ const Constraint kFirst[] = {
     {"warpgroup", warpgroup_tile, "warpgroup_tile needs half, bfloat16 or bytes, and NVIDIA's sm_90, no other", "",
      [](const Case& c) { return operand_bytes(c.p) <= 2 && c.device.warpgroups; }},
     {"warpgroup", warpgroup_tile,
-     "ml and nl must be multiples of 64, nl at most 256, or each 32 or 64, and kl 128 or 256 bytes; with packed weights "
+     "ml and nl must be multiples of 64, nl at most 256, or each 32 or 64, and kl 128 or 256 bytes; with packed "
+     "weights "
      "kl must be 128, and ml at most 256, 32, or 16 along k",
      "ml nl kl", [](const Case& c) { return is_warpgroup_tile(c.p); }},
     {"warpgroup", warpgroup_tile, "ms must be 2, ns nl / 4, ks 1 and vector_width 8", "ms ns nl ks vector_width",

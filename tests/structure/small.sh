@@ -16,9 +16,9 @@ words() { git ls-files -- "$@" | xargs cat | wc -w; }
 for room in builder cache kernels runtime tools; do
   echo "$room: $(lines $room) lines"
 done
-at_most 69000 "$(lines builder cache kernels runtime tools)" "lines of the product"
-at_most 46700 "$(lines tests)" "lines of the tests"
-at_most 35250 "$(words '*.md')" "words of the pages"
+at_most 69700 "$(lines builder cache kernels runtime tools)" "lines of the product"
+at_most 47000 "$(lines tests)" "lines of the tests"
+at_most 35500 "$(words '*.md')" "words of the pages"
 at_most 1400 "$(words README.md)" "words of README.md"
 at_most 2050 "$(words tools/BENCHMARKS.md)" "words of tools/BENCHMARKS.md"
 at_most 2500 "$(words kernels/MEASUREMENTS.md)" "words of kernels/MEASUREMENTS.md"

@@ -139,7 +139,7 @@ void Cli::add_precision(const char* remark) {
   add_value("precision", "LIST", (std::string(precision_names) + ", separated by commas; default " + remark).c_str());
 }
 
-void Cli::add_jobs() { add_value("jobs", "N", "compile N variants at a time; default: one for each core"); }
+void Cli::add_jobs() { add_value("jobs", "N", "work on N variants at a time; default: one for each core"); }
 
 void Cli::add_timeout(const char* remark) {
   add_value("timeout", "SECONDS", (std::string("give up on a ") + remark).c_str());

@@ -176,6 +176,7 @@ DeviceBundle bundle_for(const Bundle& bundle, const Target& device, bool is_cpu,
           std::move(made_for),
           choices_of(std::move(defaults), units),
           Status(),
+          false,
           takes_assembler(device)};
 }
 
@@ -202,8 +203,7 @@ Result<Request> make_request(const std::vector<DeviceBundle>& bundles, const Pro
   Status first_failure(Code::no_variant, "the library has no bundle");
   for (std::size_t i = 0; i < bundles.size(); ++i) {
     const DeviceBundle& of = bundles[i];
-    const Result<std::uint32_t> variant =
-        request.named ? choose_named(of.bundle, p, name) : choose(of, of.choices, p);
+    const Result<std::uint32_t> variant = request.named ? choose_named(of.bundle, p, name) : choose(of, of.choices, p);
     if (variant) request.candidates.push_back({i, *variant});
     if (!variant && i == 0) first_failure = variant.status();
   }

@@ -22,8 +22,8 @@ struct DeviceBundle {
   std::string profile_of;        // the device of that target, and whether it is only similar, for a person
   Result<Choices> defaults;      // for every device of its type: used where `choices` has nothing
   Status refused;                // why Options::trust refuses the bundle, which holds nothing then; else ok
-  bool takes_assembler = false;  // of platform.hpp
   bool is_given = false;         // no bundle of the library's: what the application gave for a program
+  bool takes_assembler = false;  // of platform.hpp
 };
 
 // Looks the device up in a bundle. `units`: its compute units; 0: as many as the profile's device has. A damaged record
