@@ -307,7 +307,7 @@ const Constraint kFirst[] = {
     {"private-memory", weight_tile, "ms * ks floats of A and the sums must fit the private memory of a work-item",
      "kl ms ns ks", nullptr,
      [](const Case& c) {
-       return at_most(c.p.kl > 1 || has_matrix_weights(c.p) ? 0 : std::uint64_t{4} * c.p.ms * (c.p.ks + c.p.ns),
+       return at_most(c.p.kl > 1 || has_matrix_weights(c.p) ? 0 : std::uint64_t{4} * c.p.ms * (c.p.ks + 16 + c.p.ns),
                       c.device.private_memory_bytes);
      }},
     // All that a work-item does in KS steps is unrolled, which costs compile time and instruction cache.

@@ -215,22 +215,22 @@ GEMM_KERNEL(LOCAL_X* KL, 1) {
 #if SPLIT_K == 1
   const Epilogue e = TILE_EPILOGUE;
 #endif
-  real a_copy[MS * KS];
+  real a_copy[MS * (KS + 16)];  // rows at multiples of 2048 bytes would share sets of the cache
   realv sums[VECTORS][MS];
   for (int i = 0; i < tile.rows; i += MS) {
     const int rows = min(MS, tile.rows - i);
     for (int v = 0; v < VECTORS; ++v) {
       UNROLLED(r, MS) sums[v][r] = (realv)(0);
     }
-#define MULTIPLY_STRIP(R)                                                                                              \
-  for (int done = 0; done < tile.depth; done += DEPTH_OF(R)) {                                                         \
-    const int depth = min(DEPTH_OF(R), tile.depth - done);                                                             \
-    copy_rows(a_copy, R, rows, DEPTH_OF(R), depth, tile.a + i * A_STEP_I + done * A_STEP_P, lda);                      \
-    for (int v = 0; v * VECTOR_WIDTH < tile.columns; ++v) {                                                            \
-      const ulong column = tile.column + v * VECTOR_WIDTH;                                                             \
-      multiply(R, sums[v], a_copy, DEPTH_OF(R), depth, panel_at(first_weight, packed, column, k, tile.first_p + done), \
-               packed, (int)(column % PANEL));                                                                         \
-    }                                                                                                                  \
+#define MULTIPLY_STRIP(R)                                                                                      \
+  for (int done = 0; done < tile.depth; done += DEPTH_OF(R)) {                                                 \
+    const int depth = min(DEPTH_OF(R), tile.depth - done);                                                     \
+    copy_rows(a_copy, R, rows, DEPTH_OF(R) + 16, depth, tile.a + i * A_STEP_I + done * A_STEP_P, lda);         \
+    for (int v = 0; v * VECTOR_WIDTH < tile.columns; ++v) {                                                    \
+      const ulong column = tile.column + v * VECTOR_WIDTH;                                                     \
+      multiply(R, sums[v], a_copy, DEPTH_OF(R) + 16, depth,                                                    \
+               panel_at(first_weight, packed, column, k, tile.first_p + done), packed, (int)(column % PANEL)); \
+    }                                                                                                          \
   }
     WITH_ROWS(rows, MULTIPLY_STRIP)
     for (int v = 0; v * VECTOR_WIDTH < tile.columns; ++v) {
