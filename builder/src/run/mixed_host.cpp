@@ -47,7 +47,7 @@ const Bytes& random_numbers(Element element) {
 }
 
 Bytes many_nans(Element element) {
-  Bytes nans(1024 * bytes_of(element));
+  Bytes nans(std::size_t{1024} * bytes_of(element));
   for (std::size_t at = 0; at < nans.size(); at += bytes_of(element)) {
     encode(element, std::numeric_limits<double>::quiet_NaN(), &nans[at]);
   }

@@ -3,6 +3,7 @@
 #include <clbake/choice.hpp>
 #include <clbake/finalize.hpp>
 #include <clbake/joined.hpp>
+#include <clbake/platform.hpp>
 #include <clbake/program_text.hpp>
 
 #include "program/build_text.hpp"
