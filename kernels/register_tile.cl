@@ -365,7 +365,9 @@ static ALWAYS_INLINE void multiply_tile(__global output* c, const int ldc, __glo
       const real a_element = ELEMENT_OF_A(i, p);
       UNROLLED(v, VECTORS) sum[i][v] += a_element * b_row[v];
     }
+#if TRANS_A || !CONVERTS_A
     a += A_STEP_P;
+#endif
     b += B_STEP_P;
   }
 #endif
@@ -379,6 +381,8 @@ static ALWAYS_INLINE void multiply_tile(__global output* c, const int ldc, __glo
 }
 
 #if MULTIPLIES_LINES
+#define ROW_FITS (!TRANS_B || A_STEP_P == 1)  // vectors of both operands, or of the others' neighbours
+#define COLUMN_FITS (TRANS_A || B_STEP_P == 1)
 #define LINE_AHEAD 256  // elements that are prefetched of each line
 #define AT_ONCE 8       // vectors
 
@@ -470,8 +474,8 @@ GEMM_KERNEL(1, 1) {
   const Epilogue whole = {0};
 #endif
 #if MULTIPLIES_LINES
-  const int is_row = m == 1 && tile.columns >= VECTOR_WIDTH && (!TRANS_B || A_STEP_P == 1);
-  if (is_row || (n == 1 && tile.rows >= VECTOR_WIDTH && (TRANS_A || B_STEP_P == 1))) {
+  const int is_row = ROW_FITS && m == 1 && tile.columns >= VECTOR_WIDTH;
+  if (is_row || (COLUMN_FITS && n == 1 && tile.rows >= VECTOR_WIDTH)) {
     const int along_k = is_row ? TRANS_B : !TRANS_A;
     multiply_line(tile, is_row, along_k, is_row ? A_STEP_P : B_STEP_P, is_row ? B_STEP_J : A_STEP_I,
                   is_row ? B_STEP_P : A_STEP_P, ldc, alpha, beta, &whole);
