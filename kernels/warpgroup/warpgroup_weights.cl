@@ -237,7 +237,8 @@ static ALWAYS_INLINE void stage_sums(__local float* staged, const real sum[SUMS]
   }
 }
 
-#define ROWS_OF_WARP (ML / (4 * CONSUMERS) < ROWS_AT_ONCE ? ROWS_AT_ONCE : ML / (4 * CONSUMERS))
+// Rows that a warp writes, whole times ROWS_AT_ONCE.
+#define ROWS_OF_WARP ((ML + 4 * CONSUMERS * ROWS_AT_ONCE - 1) / (4 * CONSUMERS * ROWS_AT_ONCE) * ROWS_AT_ONCE)
 
 static ALWAYS_INLINE void consume(Ring* ring, const Turns* turns, const bool tensor, const bool reads_c,
                                   const Call* call, const uint warpgroup, const uint item) {

@@ -96,7 +96,7 @@ static ALWAYS_INLINE void find_zeros(realv zeros[SHIFTS], __global const uchar* 
 
 // How many steps of R rows are copied at a time, and how many bytes of weights are prefetched ahead: a processor's own
 // prefetching ends with a page, which is too short for few rows, that are as fast as memory. Their blocks are longer.
-#define DEPTH_OF(R) ((R) <= 2 ? MS * KS / (R) : max(KS / 2, 128))
+#define DEPTH_OF(R) ((R) <= 2 ? MS * KS / (R) : max(KS / 256 * 128, 128))
 #define BYTES_AHEAD(R) ((R) <= 2 ? 16384 : 2048)
 
 // Adds the products of `depth` steps with one vector of columns to the sums of R rows. `a` has R rows of `stride`

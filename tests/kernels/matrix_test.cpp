@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(ThinTileIsRight) {
 BOOST_AUTO_TEST_CASE(WarpgroupTileOfWeightsIsRight) {
   for (const char* name :
        {"hqh-nn-64x128x128-2x32x1-v8-buffers4", "hqh-nn-16x64x128-2x16x1-v8-buffers3",
-        "hqh-tn-128x128x128-2x32x1-v8-split2-buffers4-shares2", "hvh-nn-32x64x128-2x16x1-v8-buffers4-shares3",
+        "hqh-tn-128x128x128-2x32x1-v8-split2-buffers4-shares2", "hvh-nn-64x64x128-2x16x1-v8-buffers4-shares3",
         "bqb-nn-256x64x128-2x16x1-v8-split0-buffers3", "bvb-tn-192x128x128-2x32x1-v8-apad-buffers3"}) {
     check_at_edges(point(std::string("warpgroup_tile-") + name));
   }

@@ -201,7 +201,8 @@ Result<ProveReport> prove_locked(const ProveOptions& options, const std::atomic<
   steps.tell({});
   const Status status = bake_tasks(tasks, {options.worker, options.timeout, 0, true, files->path(), cancel, steps});
   ProveReport report;
-  for (std::size_t i = 0; i < tasks.size() && !tasks[i].pending(); ++i) {
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    if (tasks[i].pending()) continue;
     report.jobs.push_back(tasks[i].report);
     if (tasks[i].failed()) {
       ++report.failed;
@@ -215,8 +216,8 @@ Result<ProveReport> prove_locked(const ProveOptions& options, const std::atomic<
       store(candidates[i], tasks[i].job, *contents);
     }
   }
-  for (std::size_t i = 0; i < tasks.size() && !tasks[i].pending(); ++i) {
-    if (!tasks[i].failed()) renew_profile(*contents, candidates[i]);
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    if (!tasks[i].pending() && !tasks[i].failed()) renew_profile(*contents, candidates[i]);
   }
   report.left = count_unproven(*contents);
   if (report.proven + report.taken_out > 0) {

@@ -131,13 +131,19 @@ class Stages {
   }
 
   bool start_one() {
-    while (true) {
+    while (disk_) {
       if (proving_ < std::max(1U, parallel_ / kProofsPart) && start_proof()) return true;
       if (to_compile_.empty()) return false;
       const std::size_t number = to_compile_.front();
       to_compile_.pop_front();
       if (start_compilation(number)) return true;
     }
+    return false;
+  }
+
+  // The first error stays.
+  void check_disk(const Status& written) {
+    if (disk_ && !written) disk_ = written;
   }
 
   bool start_proof() {
@@ -147,9 +153,10 @@ class Stages {
     if (next == compiled_.end()) return false;
     const std::size_t number = *next;
     compiled_.erase(next);
-    ++proving_;
-    disk_ = write_in_memory(tasks_[number]);
-    return add(true, number, proof_of(tasks_[number]));
+    check_disk(write_in_memory(tasks_[number]));
+    const bool added = add(true, number, proof_of(tasks_[number]));
+    proving_ += added ? 1U : 0U;
+    return added;
   }
 
   // If a compilation leaves signs, no proof is a measurement that others disturb.
@@ -176,7 +183,7 @@ class Stages {
 
   bool compile(std::size_t number) {
     const Task& task = tasks_[number];
-    disk_ = write_job(task.source_file(), task.job);
+    check_disk(write_job(task.source_file(), task.job));
     const char* verb = task.offline() ? "compile-offline" : "compile";
     const bool added = add(false, number, {verb, task.source_file(), task.compiled_file()});
     if (added && task.offline()) {
@@ -188,7 +195,7 @@ class Stages {
   // False when a file could not be written.
   bool add(bool is_proof, std::size_t number, const std::vector<std::string>& arguments) {
     Result<ScratchDirectory> cache = ScratchDirectory::create(context_.work_directory);
-    if (disk_ && !cache) disk_ = cache.status();
+    check_disk(cache.status());
     if (!disk_) return false;
     const Task& task = tasks_[number];
     commands_.push_back(worker_command(context_.worker, arguments, *cache, task.log_file()));
