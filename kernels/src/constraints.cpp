@@ -2,6 +2,8 @@
 // point obeys it. CONSTRAINTS.md lists them and says where limits that no device reports come from.
 #include <clbake/kernels/constraints.hpp>
 
+#include "traits.hpp"
+
 #include <algorithm>
 
 namespace clbake::kernels {
@@ -58,19 +60,6 @@ bool is_width(std::uint32_t w) { return is_power(w) && w <= 16; }
 bool has_image(const Params& p) { return p.layout_a == Layout::image || p.layout_b == Layout::image; }
 bool reads_rows(const Case& c) { return std::max(c.p.layout_a, c.p.layout_b) <= Layout::padded; }
 bool has_k_major(const Params& p) { return p.layout_a == Layout::k_major || p.layout_b == Layout::k_major; }
-// A_ALONG_K and B_ALONG_K of common.cl.
-bool is_along_k(Layout layout, bool stored_along_k) {
-  return layout == Layout::k_major || (layout == Layout::row_major && stored_along_k);
-}
-bool a_is_along_k(const Params& p) { return is_along_k(p.layout_a, !p.trans_a); }
-bool b_is_along_k(const Params& p) { return is_along_k(p.layout_b, p.trans_b || has_weights(p.precision)); }
-std::uint32_t operand_bytes(const Params& p) { return bytes_of(element_a(multiplied(p))); }
-bool has_bytes(const Params& p) { return is_mixed(p.precision) && !has_weights(p.precision); }
-// True if local memory holds pairs of elements, which matrix units multiply: PAIRED of tile_loads.cl.
-bool has_pairs(const Params& p) { return p.map == Map::mma; }
-// weight_mma.cl.
-bool has_matrix_weights(const Params& p) { return p.family == Family::weight_tile && p.map == Map::mma; }
-
 // Elements of a texel: TEXEL of published/pack_image.cl.
 std::uint32_t texel(const Params& p) { return p.precision == Precision::double_precision ? 2 : 4; }
 
@@ -487,51 +476,6 @@ void set_nvidia_limits(DeviceLimits& limits, std::uint32_t ptx) {
   limits.ptx = ptx;
   limits.warpgroups = ptx == 90;
   limits.private_memory_bytes = 65536;
-}
-
-std::uint64_t local_memory_bytes(const Params& p) {
-  const std::uint64_t tile = std::uint64_t{p.ml} * p.nl;
-  const std::uint64_t width = p.vector_width;
-  const std::uint64_t real = real_bytes(p.precision);
-  switch (p.family) {
-    case Family::warpgroup_tile: {  // tiles of elements, later the sums in singles; two barriers of 8 bytes
-      // Lines along k as they are, lines along rows or columns of C with room for 64 at least: warpgroup_copies.cl.
-      const auto bytes = [&](std::uint32_t side, bool along_k) {
-        return std::uint64_t{along_k ? side : std::max(side, 64U)} * p.kl * operand_bytes(p);
-      };
-      const std::uint32_t bits = element_b(p.precision) == Element::q4 ? 4 : 8;
-      const std::uint64_t packed = std::uint64_t{p.nl} / 16 * (p.kl / 32) * (64 * bits + 48);  // with heads
-      const std::uint64_t both = bytes(p.ml, a_is_along_k(p)) +
-                                 (reads_weights(p) ? (packed + 1023) / 1024 * 1024 : bytes(p.nl, b_is_along_k(p)));
-      const std::uint64_t tiles = p.buffers * both;
-      return std::max(tiles, std::uint64_t{p.ml} * (p.nl + 4) * 4) + 16 * std::uint64_t{p.buffers};
-    }
-    case Family::warp_tile: {
-      const std::uint64_t tiles = p.buffers * (std::uint64_t{p.ml} + p.nl) * p.kl;
-      return std::max(tiles, p.shares / 2 * tile) * real;
-    }
-    case Family::local_tile: {
-      const std::uint64_t depth = has_pairs(p) ? p.kl / 2 : p.kl;
-      const auto tiles = [&](std::uint64_t row) { return (p.buffers * (depth * row) + width - 1) / width * width; };
-      const std::uint64_t both = tiles(std::uint64_t{p.ml} + p.padding) + tiles(std::uint64_t{p.nl} + p.padding);
-      return std::max(both, p.shares / 2 * tile) * real;
-    }
-    case Family::stripe: {  // stripe.cl aligns each tile to 16 elements
-      const auto aligned = [&](std::uint64_t side) { return (p.kl * side + 15) / 16 * 16; };
-      return ((p.local_a ? aligned(p.ml) : 0) + (p.local_b ? aligned(p.nl) : 0)) * real;
-    }
-    case Family::weight_tile:
-      if (has_matrix_weights(p)) {  // rings of pieces of panels, with four heads each; later the sums
-        const std::uint64_t bits = element_b(p.precision) == Element::q4 ? 4 : 8;
-        const std::uint64_t panels = p.nl / 16, piece = std::uint64_t{2} * p.ks * bits + std::uint64_t{4} * 48;
-        return std::max(p.buffers * piece, std::uint64_t{64} * p.ml) * panels * p.kl;
-      }
-      return p.kl > 1 ? std::uint64_t{4} * p.ms * (p.ks + p.kl / 2 * p.nl) : 0;  // op(A) as floats, sums
-    case Family::direct:
-    case Family::thin_tile: return p.kl / 2 * tile * real;
-    case Family::register_tile: return 0;
-  }
-  return 0;
 }
 
 std::vector<Violation> check(const Params& params, const DeviceLimits& device) {

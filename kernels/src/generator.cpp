@@ -1,5 +1,7 @@
 #include <clbake/kernels/generator.hpp>
 
+#include "traits.hpp"
+
 namespace clbake::kernels {
 
 // The .cl files by name, embedded by tools/cmake/EmbedText.cmake.
@@ -23,7 +25,7 @@ constexpr std::uint32_t complex_gpu_items = 64;
 std::vector<std::string> files_of(const Params& params) {
   const Family family = params.family;
   const bool warpgroups = family == Family::warpgroup_tile, mixed = is_mixed(multiplied(params));
-  const bool matrix_weights = family == Family::weight_tile && params.map == Map::mma;
+  const bool matrix_weights = has_matrix_weights(params);
   std::vector<std::string> files = {"types.cl"};
   const auto add = [&](bool wanted, std::initializer_list<const char*> names) {
     if (wanted) files.insert(files.end(), names.begin(), names.end());
@@ -41,6 +43,9 @@ std::vector<std::string> files_of(const Params& params) {
   add(warpgroups, {"warpgroup_ring.cl", "warpgroup_turns.cl", "warpgroup_copies.cl", "tensor_copies.cl",
                    "warpgroup_gather.cl", mixed ? "warpgroup_mixed.cl" : "warpgroup_update.cl", "warpgroup_wgmma.cl"});
   add(warpgroups && reads_weights(params), {"warpgroup_weights.cl"});
+  add(family == Family::register_tile, {"register_panels.cl"});
+  add(params.dots, {"register_dots.cl"});
+  add(family == Family::register_tile, {"register_lines.cl"});
   add(family == Family::local_tile, {"tile_loads.cl", "exchange.cl"});
   add(shares_k(family) || family == Family::local_tile || family == Family::warp_tile, {"share_k.cl"});
   files.push_back(matrix_weights ? "weight_mma.cl" : std::string(name(family)) + ".cl");

@@ -217,7 +217,10 @@ class Stages {
     --running_;
     if (orders_[index].is_proof) {
       --proving_;
-      take_proof(tasks_[number], exit, commands_[index], 1);  // else it waits for its turn alone
+      // What others may have disturbed waits for its turn alone.
+      const bool disturbed =
+          !exit.ok() && !exit.timed_out && !is_wrong_result(exit) && !is_full_disk(exit, commands_[index]);
+      if (!disturbed) take_proof(tasks_[number], exit, commands_[index], 1);
     } else {
       compilation_ended(number, exit, commands_[index]);
     }

@@ -116,7 +116,8 @@ Status check_edges(EntryProof& entry) {
   }
   std::size_t number = 0;  // of the size
   for (const Size& size : sizes) {
-    Problem problem = problem_of(v, size.m, size.n, size.k);
+    const std::size_t group = has_weights(v.precision) ? std::size_t{32} << number % 3 : 1;
+    Problem problem = problem_of(v, size.m, size.n, (size.k + group - 1) / group * group);
     for (const double beta : {0.0, -0.5}) {
       const bool is_odd = number % 2 == 1;  // else rows are aligned where the size allows it
       problem.lda += is_odd ? 3 : 8;
@@ -134,6 +135,7 @@ Status check_edges(EntryProof& entry) {
         problem.epilogue = epilogue_number(number, problem);
         problem.quantization = quantization_number(number, v.precision);
       }
+      if (has_weights(v.precision)) problem.quantization.weight_group = static_cast<std::uint32_t>(group);
       Result<Gemm> gemm = entry.library.prepare(problem, v.name);
       if (images_too_large(v, gemm.status())) continue;
       if (!gemm) return gemm.status();

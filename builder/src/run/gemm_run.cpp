@@ -225,6 +225,7 @@ struct GemmRun::State {
     bool written = true;
     for (const Operand& in_c : place_c()) {
       in_c.for_each_row([&](std::size_t at) {
+        // Only NaN differs from itself.
         for (std::size_t j = 0; j < in_c.cols; ++j) written &= wide(result[at + j]) == wide(result[at + j]);
       });
     }

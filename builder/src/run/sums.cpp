@@ -1,6 +1,7 @@
 #include "run/sums.hpp"
 
 #include <atomic>
+#include <system_error>
 #include <thread>
 
 namespace clbake::builder {
@@ -41,7 +42,10 @@ double largest_of(std::size_t count, double operations, const std::function<doub
     for (std::size_t i = next++; i < count; i = next++) worst[thread] = std::max(worst[thread], work(i));
   };
   std::vector<std::thread> helpers;
-  for (unsigned t = 1; t < cores; ++t) helpers.emplace_back(work_on, t);
+  try {
+    for (unsigned t = 1; t < cores; ++t) helpers.emplace_back(work_on, t);
+  } catch (const std::system_error&) {  // the system has no more threads: fewer do the work
+  }
   work_on(0);
   for (std::thread& helper : helpers) helper.join();
   return *std::max_element(worst.begin(), worst.end());

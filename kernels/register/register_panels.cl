@@ -1,0 +1,98 @@
+// How register_tile packs: panels of op(B), and what it converts of op(A) on the way. Bytes for AVX512-VNNI:
+// register_dots.cl.
+
+#if DOTS
+#define IN_REAL 4  // steps of k in a real of the panel
+#else
+#define IN_REAL 1
+#endif
+// A single row or column of C is multiplied straight from memory, by the variants for few rows and for few columns.
+#define MULTIPLIES_LINES (!MIXED && VECTOR_WIDTH > 1 && (MS <= 2 || (NL == NS && NL <= 16)))
+#define PANEL (KL / IN_REAL * VECTORS)
+#define KEEPS_SUMS (SPLIT_K == 1 && PRECISION < 32)
+// Half and 8 bits of floating point are converted once for all panels.
+#define CONVERTS_A (MIXED ? !SUMS_INTEGERS : PRECISION == 16 && !BFLOAT16)
+#define FILL (!TRANS_B && !DOTS)  // a whole panel is filled while it is multiplied for the first time
+
+// How many steps of k ahead the rows of a matrix are prefetched: a step takes about MS * VECTORS cycles, an access to
+// memory one or two hundred. Prefetching beyond the end is harmless.
+#define B_AHEAD 8
+#define A_AHEAD 24
+
+#if (TRANS_B && VECTOR_WIDTH > 1) || MULTIPLIES_LINES
+// Transposes a square of VECTOR_WIDTH vectors. Each stage interleaves the upper with the lower half of the rows; after
+// log2(VECTOR_WIDTH) stages element (i, j) is at (j, i).
+static inline void transpose(realv block[VECTOR_WIDTH]) {
+#pragma unroll
+  for (int stage = 1; stage < VECTOR_WIDTH; stage *= 2) {
+    realv next[VECTOR_WIDTH];
+    UNROLLED(i, VECTOR_WIDTH / 2) {
+      const realv upper = block[i];
+      const realv lower = block[i + VECTOR_WIDTH / 2];
+      next[2 * i].even = upper.lo;
+      next[2 * i].odd = lower.lo;
+      next[2 * i + 1].even = upper.hi;
+      next[2 * i + 1].odd = lower.hi;
+    }
+    UNROLLED(i, VECTOR_WIDTH) block[i] = next[i];
+  }
+}
+#endif
+
+#if !DOTS
+
+// Packs the depth x columns part of op(B) at b into the panel and fills it up with zeros to NS columns.
+static inline void pack_panel(realv* panel, __global const operand* b, const int ldb, const int depth,
+                              const int columns) {
+  for (int v = 0; v < VECTORS; ++v) {
+    const int count = columns - v * VECTOR_WIDTH;  // may be negative or more than a vector
+    __global const operand* source = b + v * VECTOR_WIDTH * B_STEP_J;
+    int p = 0;
+#if TRANS_B && VECTOR_WIDTH > 1
+    for (; p + VECTOR_WIDTH <= depth; p += VECTOR_WIDTH) {
+      realv square[VECTOR_WIDTH];
+      UNROLLED(q, VECTOR_WIDTH) {
+        square[q] = (realv)(0);
+        if (q < count) square[q] = VLOAD_B(source + q * B_STEP_J + p);
+      }
+      transpose(square);
+      UNROLLED(q, VECTOR_WIDTH) panel[(p + q) * VECTORS + v] = square[q];
+    }
+#elif !TRANS_B
+    if (count >= VECTOR_WIDTH) {
+      for (; p < depth; ++p) panel[p * VECTORS + v] = VLOAD_B(source + p * B_STEP_P);
+    }
+#endif
+    for (; p < depth; ++p) {
+      real* row = (real*)(panel + p * VECTORS + v);
+      for (int q = 0; q < VECTOR_WIDTH; ++q) row[q] = q < count ? LOAD_B(source + p * B_STEP_P + q * B_STEP_J) : 0;
+    }
+  }
+}
+
+#define STRIPS 1
+#define BEGINS(strip, i) 0
+#if CONVERTS_A
+typedef struct {
+  real a[MS * KL];
+} Strip;
+#define ELEMENT_OF_A(i, p) (strip->a[TRANS_A ? (p)*MS + (i) : (i)*KL + (p)])
+static inline void prepare_strips(Strip* strip, __global const operand* a, const int lda, const int depth,
+                                  const int rows) {
+  int p = 0;
+#if !TRANS_A && PRECISION == 16 && !MIXED
+  for (; p + VECTOR_WIDTH <= depth; p += VECTOR_WIDTH) {
+    UNROLLED(i, MS) VSTORE_REAL(VLOAD(a + min(i, rows - 1) * A_STEP_I + p), &ELEMENT_OF_A(i, p));
+  }
+#endif
+  for (; p < depth; ++p) {
+    UNROLLED(i, MS) ELEMENT_OF_A(i, p) = LOAD_A(a + min(i, rows - 1) * A_STEP_I + p * A_STEP_P);
+  }
+}
+#else
+typedef int Strip;  // nothing to prepare
+#define prepare_strips(strips, a, lda, depth, rows)
+#define ELEMENT_OF_A(i, p) LOAD_A(a + a_row[i])
+#endif
+
+#endif

@@ -1,0 +1,204 @@
+// register_tile: CPUs. One work-item per work-group, no local memory, no barriers.
+//
+// A work-group computes a tile of C of at most ML x NL elements, in blocks of k that are KL deep. It packs the block of
+// op(B) into private memory, panel by panel: contiguous whatever ldb is, the block stays in the L2 cache. Then it
+// multiplies strips of MS rows of op(A), which stay in the L1 cache, by one panel after the other. The MS x NS tile of
+// C of a strip and a panel stays in vector registers for the whole depth of the block:
+//
+//                                     op(B)       NS
+//                                 +-----------+-------+------+
+//                                 |  panel    | panel | panel|  one block of k: KL
+//                                 |           |       |      |
+//            one block of k: KL   +-----------+-------+------+
+//     +------+------------+               ^ one row of a panel: NS / VECTOR_WIDTH vectors
+//     |      |            |       +-----------+-------+------+
+//  MS |      | strip >>   |       |           | C in  |      | MS
+//     |      |            |       |           | regs  |      |
+//     |      |            |       +-----------+-------+------+
+//     |      |            | op(A) |           |       |      |
+//  ML |      |            |       +-----------+-------+------+ ML      C
+//     +------+------------+                      NL
+//                  ^ one element of op(A) is multiplied by the row of the panel
+//
+//   ML, NL        rows and columns of C per work-group. op(B) is packed once for ML rows, and op(A) read NL/NS times
+//                 for NL columns, so large tiles save time; but small problems need a work-group for each core
+//   KL            depth of a block of k. The block of op(B), KL * NL elements, should fit the L2 cache, and a strip of
+//                 op(A), KL * MS elements, the L1 cache. C is read and written once for each block
+//   MS, NS        rows and columns of C in registers. MS * NS / VECTOR_WIDTH accumulators, NS / VECTOR_WIDTH vectors of
+//                 the panel's row and one for the element of op(A) should fit the vector registers
+//   VECTOR_WIDTH  elements of one vector register
+//   KS            unrolling of the loop over k
+//   DOTS          1: bytes are multiplied by AVX512-VNNI's instruction, which adds four products to each of 16 sums:
+//                 a step of the loop takes four of k
+//
+// Where C has fewer bits than sums, and k is not split, the sums of all tiles wait in private memory for the next
+// block.
+//
+// At the edges of C, missing columns of op(B) are zero in the panel, and the last row of op(A) stands in for missing
+// rows. Neither reaches C.
+
+// c = alpha * sum + beta * c for the rows x columns tile at c, which begins at this row and column of the epilogue's
+// part of C. A whole tile goes straight from registers to C, an incomplete one, or with an epilogue, through memory:
+// both are rare, and their code stays small.
+static ALWAYS_INLINE void update_tile(__global output* c, const int ldc, realv sum[MS][VECTORS], const int rows,
+                                      const int columns, const updated alpha, const updated beta, const Epilogue* e,
+                                      const int row, const int column) {
+  if (rows == MS && columns == NS && e->steps == 0) {
+    UNROLLED(i, MS)
+      UNROLLED(v, VECTORS) update_vector(c + i * (ulong)ldc + v * VECTOR_WIDTH, sum[i][v], VECTOR_WIDTH, alpha, beta);
+    return;
+  }
+  realv copy[MS][VECTORS];
+  UNROLLED(i, MS)
+    UNROLLED(v, VECTORS) copy[i][v] = sum[i][v];
+  for (int i = 0; i < rows; ++i) {
+    for (int v = 0; v * VECTOR_WIDTH < columns; ++v) {
+      __global output* to = c + i * (ulong)ldc + v * VECTOR_WIDTH;
+      const int count = columns - v * VECTOR_WIDTH;
+#if SPLIT_K == 1
+      if (e->steps != 0) {
+        finish_vector(e, to, row + i, column + v * VECTOR_WIDTH, copy[i][v], count, alpha, beta);
+        continue;
+      }
+#endif
+      update_vector(to, copy[i][v], count, alpha, beta);
+    }
+  }
+}
+
+// c = alpha * strip * panel + beta * c for the rows x columns tile at c; the strip of op(A) begins at a.
+//   fill = 1  also packs the panel, row by row, from b: hidden behind the multiplications, this costs less than a
+//             separate pass
+//   fill = 0  the panel is packed
+// With KEEPS_SUMS it adds to the sums `before` (null: none), and `after`, if not null, takes them in the place of C.
+// Inlined, so that `fill` is a constant in the loop.
+static ALWAYS_INLINE void multiply_tile(__global output* c, const int ldc, __global const operand* a, const int lda,
+                                        const Strip* strip, realv* panel, const int fill, __global const operand* b,
+                                        const int ldb, const int depth, const int rows, const int columns,
+                                        const updated alpha, const updated beta, const Epilogue* e, const int row,
+                                        const int column, const realv* before, realv* after) {
+  ulong a_row[MS];
+  realv sum[MS][VECTORS];
+  UNROLLED(i, MS) {
+    a_row[i] = min(i, rows - 1) * A_STEP_I;
+    UNROLLED(v, VECTORS) {
+      sum[i][v] = (realv)(BEGINS(strip, i));
+      if (KEEPS_SUMS && before) sum[i][v] += before[i * VECTORS + v];
+    }
+  }
+
+#if DOTS
+  multiply_dots(sum, strip, a, a_row, panel, depth);
+#else
+#pragma unroll KS
+  for (int p = 0; p < depth; ++p) {
+    realv b_row[VECTORS];
+#if TRANS_A
+    PREFETCH_LINE(a + A_AHEAD * A_STEP_P);
+#endif
+    UNROLLED(v, VECTORS) {
+      if (fill) {
+        PREFETCH_LINE(b + B_AHEAD * B_STEP_P + v * VECTOR_WIDTH);
+        panel[p * VECTORS + v] = VLOAD_B(b + v * VECTOR_WIDTH);
+      }
+      b_row[v] = panel[p * VECTORS + v];
+    }
+    UNROLLED(i, MS) {
+      const real a_element = ELEMENT_OF_A(i, p);
+      UNROLLED(v, VECTORS) sum[i][v] += a_element * b_row[v];
+    }
+#if TRANS_A || !CONVERTS_A
+    a += A_STEP_P;
+#endif
+    b += B_STEP_P;
+  }
+#endif
+#if KEEPS_SUMS
+  if (after) {
+    EACH_SUM(after[i * VECTORS + w] = sum[i][w])
+    return;
+  }
+#endif
+  update_tile(c, ldc, sum, rows, columns, alpha, beta, e, row, column);
+}
+
+// The tile size that cuts `extent` into equal tiles of at most `largest`, in multiples of `unit`. With one smaller tile
+// at the end, its core would run out of work early.
+static inline size_t equal_tile(const size_t extent, const size_t largest, const size_t unit) {
+  const size_t tiles = max((extent + largest - 1) / largest, (size_t)1);
+  const size_t size = (extent + tiles - 1) / tiles;
+  return (size + unit - 1) / unit * unit;
+}
+
+GEMM_KERNEL(1, 1) {
+  READ_NUMBERS;
+  const Tile tile = find_tile(TILE_ROW, TILE_COLUMN, equal_tile(m, ML, MS), equal_tile(n, NL, NS), GEMM_ARGUMENTS);
+  if (tile.rows == 0 || tile.columns == 0) return;
+  __global const operand* a_tile = tile.a;
+  __global const operand* b_tile = tile.b;
+
+  realv panels[NL / NS * PANEL];
+  Strip strips[STRIPS];
+  realv kept[KEEPS_SUMS ? ML * VECTORS * (NL / NS) : 1];
+#if SPLIT_K == 1
+  const Epilogue whole = TILE_EPILOGUE;
+#else
+  const Epilogue whole = {0};
+#endif
+#if MULTIPLIES_LINES
+  const int is_row = ROW_FITS && m == 1 && tile.columns >= VECTOR_WIDTH;
+  if (is_row || (COLUMN_FITS && n == 1 && tile.rows >= VECTOR_WIDTH)) {
+    const int along_k = is_row ? TRANS_B : !TRANS_A;
+    multiply_line(tile, is_row, along_k, is_row ? A_STEP_P : B_STEP_P, is_row ? B_STEP_J : A_STEP_I,
+                  is_row ? B_STEP_P : A_STEP_P, ldc, alpha, beta, &whole);
+    return;
+  }
+#endif
+  int done = 0;
+  // At least once, so that C becomes beta * C when k = 0.
+  do {
+    const int depth = min(KL, tile.depth - done);
+    const bool first = done == 0;
+    const bool last = done + depth >= tile.depth;
+    const updated block_beta = first || KEEPS_SUMS ? beta : 1;
+    // d is added with the first block; then C is what there is, and after the last block it goes through the rest.
+    Epilogue e = whole;
+#if !KEEPS_SUMS
+    e.steps = (first ? whole.steps & STEPS_OF_FIRST_BLOCK : 0) | (last ? whole.steps & ~STEPS_OF_FIRST_BLOCK : 0) |
+              (whole.steps & STEPS_OF_EACH_BLOCK);
+    e.d = first ? whole.d : 0;
+#endif
+#if DOTS
+    pack_block(panels, b_tile, ldb, depth, tile.columns);
+#endif
+    for (int i = 0; i < tile.rows; i += MS) {
+      const int rows = min(MS, tile.rows - i);
+      __global const operand* a_strip = a_tile + i * A_STEP_I;
+      Strip* strip = &strips[i / MS % STRIPS];
+      if (strip == strips) prepare_strips(strips, a_strip, lda, depth, tile.rows - i);
+      for (int j = 0; j < tile.columns; j += NS) {
+        const int columns = min(NS, tile.columns - j);
+        __global const operand* b_panel = b_tile + j * B_STEP_J;
+        __global output* c_part = tile.c + i * (ulong)ldc + j;
+        realv* panel = panels + j / NS * PANEL;
+        const int fill = i == 0 ? FILL : 0;
+        realv* kept_tile = kept + (KEEPS_SUMS ? (i * (NL / NS) + j / NS * MS) * VECTORS : 0);
+        const realv* before = first ? 0 : kept_tile;
+        realv* after = last ? 0 : kept_tile;
+        if (fill && columns == NS) {
+          multiply_tile(c_part, ldc, a_strip, lda, strip, panel, 1, b_panel, ldb, depth, rows, columns, alpha,
+                        block_beta, &e, i, j, before, after);
+          continue;
+        }
+#if !DOTS
+        if (i == 0) pack_panel(panel, b_panel, ldb, depth, columns);
+#endif
+        multiply_tile(c_part, ldc, a_strip, lda, strip, panel, 0, b_panel, ldb, depth, rows, columns, alpha, block_beta,
+                      &e, i, j, before, after);
+      }
+    }
+    a_tile += depth * A_STEP_P;
+    b_tile += depth * B_STEP_P;
+    done += depth;
+  } while (done < tile.depth);
+}
