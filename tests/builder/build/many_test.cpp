@@ -53,7 +53,7 @@ BOOST_FIXTURE_TEST_CASE(ACrashAmongManyCostsOneVariant, Many) {
     BOOST_TEST(report.failed == 1U);
     BOOST_TEST(report.baked == kVariants - 1);
     BOOST_TEST(contains(report_of(report, "direct-s-nt").cause, verb + ": "));
-    BOOST_TEST(calls_of(verb + " direct-s-nt") <= 2U);  // once more in a process of its own
+    BOOST_TEST(calls_of(verb + " direct-s-nt") <= 3U);  // in a process of its own; a proof with nothing beside it, too
   }
 }
 

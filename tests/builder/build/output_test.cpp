@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include <csignal>
 #include <filesystem>
+#include <random>
 
 namespace clbake::builder::test {
 using namespace build;
@@ -148,6 +149,26 @@ BOOST_AUTO_TEST_CASE(AFullDiskInTheWorkersEndsTheBuildAndIsNamed) {
   BOOST_REQUIRE_EQUAL(outcome(report), "input/output");
   BOOST_TEST(contains(report.status().message(), "File too large"), report.status().message());
   for (const std::string& file : fixture.files()) BOOST_TEST(!is_partial_output(file), file);
+}
+
+// The next job would fit.
+BOOST_AUTO_TEST_CASE(AJobWithoutRoomEndsTheBuild) {
+  BuildFixture fixture;
+  fixture.options.precisions.clear();
+  fixture.options.gemm = false;
+  fixture.options.parallel = 1;
+  std::string large = "// ";
+  std::mt19937 random;
+  for (int i = 0; i < 100000; ++i) large += static_cast<char>('a' + random() % 26);
+  for (const auto& [name, text] : {std::pair("first", large), std::pair("second", std::string())}) {
+    program::Program program;
+    program.name = name;
+    program.source = {program.name + ".cl", "kernel void rows() {}\n" + text};
+    program.launches = {{cache::Role::kernel, "rows", {1, 1, 1}, 1, 1}};
+    fixture.options.programs.push_back(program);
+  }
+  const SmallDisk disk(32UL * 1024);
+  BOOST_TEST(outcome(fixture.build()) == "input/output");
 }
 
 }  // namespace clbake::builder::test

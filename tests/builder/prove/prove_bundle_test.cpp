@@ -3,6 +3,7 @@
 
 #include <clbake/builder/build.hpp>
 #include <clbake/cache/writer.hpp>
+#include <clbake/os/environment.hpp>
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
@@ -219,6 +220,16 @@ BOOST_FIXTURE_TEST_CASE(AnInterruptionTakesNoProblemAway, Foreign) {
   required(prove());
   BOOST_TEST(served().first == 4U);
   BOOST_TEST(served().second == kOffline);  // those that were proven later, too
+}
+
+// The first variant waits for its turn alone while others are proven.
+BOOST_FIXTURE_TEST_CASE(AnInterruptionKeepsWhatWasProvenBehindAnUnfinishedProof, Foreign) {
+  os::set_variable("FAKE_WORKER_SIGNS", "yes");
+  misbehave("prove:crash:" + baked_contents_of(options.output).variants.front().name);
+  const Result<ProveReport> report = prove(4);
+  os::unset_variable("FAKE_WORKER_SIGNS");
+  BOOST_TEST(outcome(report) == "cancelled");
+  BOOST_TEST(proven_entries("580.159.04") >= 4U);
 }
 
 BOOST_FIXTURE_TEST_CASE(WhatWasMadeForTheDeviceItselfStays, Foreign) {
