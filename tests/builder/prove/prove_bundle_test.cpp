@@ -226,10 +226,10 @@ BOOST_FIXTURE_TEST_CASE(AnInterruptionTakesNoProblemAway, Foreign) {
 BOOST_FIXTURE_TEST_CASE(AnInterruptionKeepsWhatWasProvenBehindAnUnfinishedProof, Foreign) {
   os::set_variable("FAKE_WORKER_SIGNS", "yes");
   misbehave("prove:crash:" + baked_contents_of(options.output).variants.front().name);
-  const Result<ProveReport> report = prove(4);
+  const Result<ProveReport> report = prove(8);
   os::unset_variable("FAKE_WORKER_SIGNS");
   BOOST_TEST(outcome(report) == "cancelled");
-  BOOST_TEST(proven_entries("580.159.04") >= 4U);
+  BOOST_TEST(proven_entries("580.159.04") >= 8U);
 }
 
 BOOST_FIXTURE_TEST_CASE(WhatWasMadeForTheDeviceItselfStays, Foreign) {

@@ -1,10 +1,9 @@
 // oneDNN, through its row-major GEMM functions: single precision, and bytes whose C is int32.
-#include "bench/peers/peers.hpp"
+#include "bench/peers/host_peer.hpp"
 #include "bench/peers/shared_library.hpp"
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 
 namespace clbake::tool {
 namespace {
@@ -16,21 +15,16 @@ template <typename Byte>
 using ByteGemm = int (*)(char, char, char, Dim, Dim, Dim, float, const Byte*, Dim, Byte, const std::int8_t*, Dim,
                          std::int8_t, float, std::int32_t*, Dim, const std::int32_t*);
 
-class OneDnn : public Peer {
+class OneDnn : public HostPeer {
  public:
   const char* name() const override { return "onednn"; }
   bool has(Precision p) const override {
     return p == Precision::single_precision || p == mixed(Element::int8, Element::int8, Element::int32) ||
            p == mixed(Element::uint8, Element::int8, Element::int32);
   }
-  void attach(const builder::Session* /*session*/) override {}
 
   bool set(const Problem& problem) override {
-    problem_ = problem;
-    const Extents e = extents(problem);
-    a_ = random_matrix(element_a(problem.precision), e.a);
-    b_ = random_matrix(element_b(problem.precision), e.b);
-    c_ = random_matrix(element_c(problem.precision), e.c);
+    HostPeer::set(problem);
     if (element_a(problem.precision) == Element::int8) check_bytes<std::int8_t>();
     if (element_a(problem.precision) == Element::uint8) check_bytes<std::uint8_t>();
     return true;
@@ -48,12 +42,6 @@ class OneDnn : public Peer {
                           at<float>(c_, i * p.c_stride), as_dim(p.ldc)));
       }
     }
-  }
-
-  std::vector<float> single_result() const override {
-    std::vector<float> c(c_.size() / sizeof(float));
-    std::memcpy(c.data(), c_.data(), c_.size());
-    return c;
   }
 
  private:
@@ -95,8 +83,6 @@ class OneDnn : public Peer {
   const SingleGemm single_ = library_["dnnl_sgemm"];
   const ByteGemm<std::int8_t> s8_ = library_["dnnl_gemm_s8s8s32"];
   const ByteGemm<std::uint8_t> u8_ = library_["dnnl_gemm_u8s8s32"];
-  Problem problem_;
-  std::vector<unsigned char> a_, b_, c_;
 };
 
 }  // namespace

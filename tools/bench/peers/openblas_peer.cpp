@@ -1,12 +1,11 @@
 // OpenBLAS, or another library with its names, through cblas.
-#include "bench/peers/peers.hpp"
+#include "bench/peers/host_peer.hpp"
 #include "bench/peers/shared_library.hpp"
 
 #include <clbake/os/environment.hpp>
 
 #include <complex>
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
 #include <string>
 
@@ -36,19 +35,9 @@ SharedLibrary open_openblas() {
   return SharedLibrary({"libopenblas.so.0", "libopenblas.so"});
 }
 
-class OpenBlas : public Peer {
+class OpenBlas : public HostPeer {
  public:
   const char* name() const override { return "openblas"; }
-  void attach(const builder::Session* /*session*/) override {}
-
-  bool set(const Problem& problem) override {
-    problem_ = problem;
-    const Extents e = extents(problem);
-    a_ = random_matrix(element_a(problem.precision), e.a);
-    b_ = random_matrix(element_a(problem.precision), e.b);
-    c_ = random_matrix(element_a(problem.precision), e.c);
-    return true;
-  }
 
   void run() override {
     static const std::complex<float> one_c{1}, zero_c{0};
@@ -59,12 +48,6 @@ class OpenBlas : public Peer {
       case Precision::complex_double: return multiply<const void*, void>(zgemm_, &one_z, &zero_z);
       default: multiply(dgemm_, 1.0, 0.0);
     }
-  }
-
-  std::vector<float> single_result() const override {
-    std::vector<float> c(c_.size() / sizeof(float));
-    std::memcpy(c.data(), c_.data(), c_.size());
-    return c;
   }
 
  private:
@@ -87,8 +70,6 @@ class OpenBlas : public Peer {
   const CblasGemm<double, double> dgemm_ = library_["cblas_dgemm"];
   const CblasGemm<const void*, void> cgemm_ = library_["cblas_cgemm"];
   const CblasGemm<const void*, void> zgemm_ = library_["cblas_zgemm"];
-  Problem problem_;
-  std::vector<unsigned char> a_, b_, c_;
 };
 
 }  // namespace
