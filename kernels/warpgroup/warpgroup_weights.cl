@@ -192,10 +192,6 @@ static ALWAYS_INLINE void wait_for_pair(const Ring* ring) {
   SHOW_LOCAL_MEMORY;
 }
 
-static ALWAYS_INLINE void advance_by(Ring* ring, const int pairs) {
-  for (int i = 0; i < pairs; ++i) advance(ring);
-}
-
 // Adds up the products of every SHARES-th block of k from number `share` on. Two chunks are unpacked while the two
 // before are multiplied.
 static ALWAYS_INLINE void multiply_tile(real sum[SUMS], Ring* ring, const Tile* tile, const Call* call, const int share,
@@ -204,7 +200,7 @@ static ALWAYS_INLINE void multiply_tile(real sum[SUMS], Ring* ring, const Tile* 
   const ulong first = descriptor(local_address(ring->tiles), A_LINES * 128);
   const int whole = tile->depth / KL;
   int previous = 0;
-  advance_by(ring, share);
+  for (int i = 0; i < share; ++i) advance(ring);
 #pragma unroll 1
   for (int block = share; block < whole; block += SHARES) {
     wait_for_pair(ring);

@@ -217,7 +217,7 @@ class Stages {
     --running_;
     if (orders_[index].is_proof) {
       --proving_;
-      // What others may have disturbed waits for its turn alone.
+      // Others may have disturbed it: it waits for its turn alone.
       const bool disturbed =
           !exit.ok() && !exit.timed_out && !is_wrong_result(exit) && !is_full_disk(exit, commands_[index]);
       if (!disturbed) take_proof(tasks_[number], exit, commands_[index], 1);
