@@ -167,8 +167,6 @@ const Constraint kFirst[] = {
      [](const Case& c) { return c.p.nl % 16 == 0 && is_power(c.p.ms) && c.p.ms <= 16 && c.p.ks % 128 == 0; }},
     {"weights", weight_tile, "map must be cyclic or mma", "map",
      [](const Case& c) { return c.p.map == Map::cyclic || c.p.map == Map::mma; }},
-    {"weights", weight_tile, "buffers are for map mma", "buffers",
-     [](const Case& c) { return c.p.buffers == 1 || has_matrix_weights(c.p); }},
     {"weights", weight_tile, "without mma, ns must be nl with a kl of 1, else vector_width, and ml be ms",
      "ml nl ms ns kl vector_width",
      [](const Case& c) {
@@ -177,14 +175,13 @@ const Constraint kFirst[] = {
      }},
     {"weights", weight_tile,
      "map mma needs an A of half or bfloat16, NVIDIA's sm_80 or later, an ml of 8 or 16, ms of ml / 4, nl of 8 * ns or "
-     "a multiple, ns of 4 or 8, ks of 128, vector_width of 4 and 2 buffers or more",
-     "ml nl ms ns ks vector_width buffers",
+     "a multiple, ns of 4 or 8, ks of 128 and vector_width of 4",
+     "ml nl ms ns ks vector_width",
      [](const Case& c) {
        const Params& p = c.p;
-       return !has_matrix_weights(p) ||
-              (bytes_of(element_a(p.precision)) == 2 && c.device.ptx >= 80 && (p.ml == 8 || p.ml == 16) &&
-               4 * p.ms == p.ml && (p.ns == 4 || p.ns == 8) && p.nl % (8 * p.ns) == 0 && p.ks == 128 &&
-               p.vector_width == 4 && p.buffers >= 2);
+       return !has_matrix_weights(p) || (bytes_of(element_a(p.precision)) == 2 && c.device.ptx >= 80 &&
+                                         (p.ml == 8 || p.ml == 16) && 4 * p.ms == p.ml && (p.ns == 4 || p.ns == 8) &&
+                                         p.nl % (8 * p.ns) == 0 && p.ks == 128 && p.vector_width == 4);
      }},
     {"weights", weight_tile, "kl must be at most 128, the least slice of k", "kl",
      [](const Case& c) { return c.p.kl <= 128; }},

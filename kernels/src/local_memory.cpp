@@ -38,11 +38,7 @@ std::uint64_t local_memory_bytes(const Params& p) {
       return ((p.local_a ? aligned(p.ml) : 0) + (p.local_b ? aligned(p.nl) : 0)) * real;
     }
     case Family::weight_tile:
-      if (has_matrix_weights(p)) {  // rings of pieces of panels, with four heads each; later the sums
-        const std::uint64_t bits = element_b(p.precision) == Element::q4 ? 4 : 8;
-        const std::uint64_t panels = p.nl / 16, piece = std::uint64_t{2} * p.ks * bits + std::uint64_t{4} * 48;
-        return std::max(p.buffers * piece, std::uint64_t{64} * p.ml) * panels * p.kl;
-      }
+      if (has_matrix_weights(p)) return std::uint64_t{4} * p.ml * p.nl * p.kl;   // sums
       return p.kl > 1 ? std::uint64_t{4} * p.ms * (p.ks + p.kl / 2 * p.nl) : 0;  // op(A) as floats, sums
     case Family::direct:
     case Family::thin_tile: return p.kl / 2 * tile * real;

@@ -139,8 +139,7 @@ const Space kSpaces[] = {
                                    {"ml", {1, 2, 4, 8, 16, 32, 64, 128}},
                                    {"kl", {1, 2, 4, 8, 16, 32, 64, 128}},
                                    {"ks", {128, 256, 512, 1024, 2048, 4096}},
-                                   {"map", values({Map::cyclic, Map::mma})},
-                                   {"buffers", {1, 2, 3, 4, 6, 8}}})};
+                                   {"map", values({Map::cyclic, Map::mma})}})};
 static_assert(std::size(kSpaces) == std::size(all_families), "a space for each family");
 
 }  // namespace

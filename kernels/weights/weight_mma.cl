@@ -1,10 +1,9 @@
 // weight_tile with map mma: half or bfloat16 by packed weights, up to 16 rows, on NVIDIA's matrix units (sm_80 on).
 //
-// Each warp copies its weights into a ring of BUFFERS pieces in local memory, asynchronously, as they lie in global
-// memory. From there they go to registers, where their codes become the first operand of the instruction, whose 16 rows
-// are columns of C. Rows of A are its second, 8 at a time. The sum of a group, minus the zero points times the sums of
-// A's rows, is multiplied by the scales in single. A warp computes all rows by 32 columns of C, or by 64, two panels of
-// weights for each 32:
+// The layout of packed weights is that of the instruction's first operand, whose 16 rows are columns of C: a lane loads
+// words of four columns straight into registers, where their codes become numbers. Rows of A are the second operand, 8
+// at a time. The sum of a group, minus the zero points times the sums of A's rows, is multiplied by the scales in
+// single. A warp computes all rows by 32 columns of C, or by 64, two panels of weights for each 32:
 //
 //     lane 4g + t of a warp               panel 0: g = 0 to 3      panel 1: g = 4 to 7
 //       reads of a chunk, 32 steps        word t of the columns 4(g % 4) to 4(g % 4) + 3, 16 bytes, 8-bit words 4 + t,
@@ -12,14 +11,14 @@
 //       of these four columns
 //
 // So steps of k are multiplied in another order than they lie in memory, the same one for both operands. The KL warps
-// of the same columns take turns at pieces of KS steps, and add up their sums in local memory.
+// of the same columns take turns at pieces of KS steps, each of which a warp loads while it multiplies the one before,
+// and add up their sums in local memory.
 //
 //   ML, NL        rows and columns of C per work-group: 8 or 16 rows
 //   KL            warps that share the steps of k
 //   MS, NS        ML / 4; columns of C per lane: 4 or 8, a warp has eight times as many
 //   VECTOR_WIDTH  columns that a lane reads and writes at once: 4
 //   KS            steps of k of a piece: 128
-//   BUFFERS       pieces in a warp's ring: 2 to 8
 
 #define STRIPS VECTORS  // of 32 columns, for each warp
 #define WARPS (NL / (8 * NS) * KL)
@@ -74,39 +73,39 @@ static ALWAYS_INLINE uint PAIR(const uint word) {
 }
 #endif
 
-// ---- A warp's ring of pieces ----
+// ---- Pieces: KS steps, or a chunk ----
 
-// Pieces whose copies may be on their way while one is multiplied.
-#define LATE (BUFFERS - 1)
-#if BUFFERS == 2
-#define LATE_COPIES "1"
-#elif BUFFERS == 3
-#define LATE_COPIES "2"
-#elif BUFFERS == 4
-#define LATE_COPIES "3"
-#elif BUFFERS == 5
-#define LATE_COPIES "4"
-#elif BUFFERS == 6
-#define LATE_COPIES "5"
-#elif BUFFERS == 7
-#define LATE_COPIES "6"
-#else
-#define LATE_COPIES "7"
-#endif
-#define MOST_BYTES (KS * PANEL * WEIGHT_BITS / 8 + KS / CHUNK * 3 * PANEL)  // of a panel's piece
-#define PIECE_BYTES (2 * STRIPS * MOST_BYTES)
-#define SYNCHRONIZE_WARP __asm__ volatile("bar.warp.sync -1;" ::: "memory")
+// A lane's words of a piece, and the scales and zero points of its four columns.
+typedef struct {
+  uint4 words[STRIPS][CHUNKS][WORDS / 4];
+  ushort4 scales[STRIPS][CHUNKS];  // of each group
+  uchar4 zeros[STRIPS][CHUNKS];
+} Piece;
 
-// Starts to copy the groups from step `done` on, at most KS steps, of each of the warp's panels. Half a warp copies a
-// panel. `panel` is this lane's first step of each strip.
-static ALWAYS_INLINE void copy_piece_of_weights(__local uchar* piece, __global const uchar* const panel[STRIPS],
-                                                const Packed p, const int done, const int depth, const int lane) {
-  const int bytes = (clamp(depth - done, 0, KS) >> p.shift) * p.block;
+// Weights are read once: they pass by the first cache.
+static ALWAYS_INLINE uint4 load_once(__global const uchar* from) {
+  uint4 x;
+  __asm__("ld.global.nc.L1::no_allocate.L2::256B.v4.u32 {%0, %1, %2, %3}, [%4];"
+          : "=r"(x.x), "=r"(x.y), "=r"(x.z), "=r"(x.w)
+          : "l"(from));
+  return x;
+}
+
+// Loads some chunks of each of some groups, from step `done` on. `panel` is the first group of each strip's panel.
+static ALWAYS_INLINE void load_piece(Piece* piece, __global const uchar* const panel[STRIPS], const Packed p,
+                                     const int done, const int groups, const int chunks, const int lane) {
   UNROLLED(s, STRIPS) {
-    __global const uchar* from = panel[s] + (done >> p.shift) * (ulong)p.block + lane % 16 * 16;
-    const uint to = local_address(piece + (2 * s + lane / 16) * MOST_BYTES) + lane % 16 * 16;
-    UNROLLED(round, (MOST_BYTES + 255) / 256) {
-      if (lane % 16 * 16 + 256 * round < bytes) COPY_ASYNC(to + 256 * round, from + 256 * round, 16);
+    UNROLLED(number, groups) {
+      const int step = done + number * chunks * CHUNK, quad = lane / 4 % 4;
+      __global const uchar* from = panel[s] + (step >> p.shift) * (ulong)p.block;
+      piece->scales[s][number] = ((__global const ushort4*)from)[quad];
+      if (p.has_zeros) piece->zeros[s][number] = ((__global const uchar4*)(from + 2 * PANEL))[quad];
+      const int chunk = (step & (p.group - 1)) / CHUNK;
+      from += p.head + (chunk * WORDS + lane % 4) * (4 * PANEL) + quad * 16;
+      UNROLLED(u, chunks) {
+        UNROLLED(x, WORDS / 4)
+          piece->words[s][number * chunks + u][x] = load_once(from + (u * WORDS + 4 * x) * (4 * PANEL));
+      }
     }
   }
 }
@@ -114,56 +113,50 @@ static ALWAYS_INLINE void copy_piece_of_weights(__local uchar* piece, __global c
 // The rows of A of a lane, at its first step; behind the last one that one again.
 typedef struct {
   __global const ushort* row[EIGHTS];
-  ulong step;     // from an element to the next along k
-  bool by_fours;  // four steps are one aligned load
+  ulong step;  // from an element to the next along k
 } Rows;
 
-// 4 and 4 steps of each chunk from step `done` on; zeros for those that a depth does not have.
-static ALWAYS_INLINE void load_rows(uint2 of_a[CHUNKS][EIGHTS][2], const Rows* rows, const int done, const int depth) {
-  if (rows->by_fours && done + KS <= depth) {
-    UNROLLED(u, CHUNKS) {
-      UNROLLED(i, EIGHTS) {
-        UNROLLED(h, 2) of_a[u][i][h] = *(__global const uint2*)(rows->row[i] + done + (CHUNK * u + 16 * h));
+// 4 and 4 steps of the chunk that begins at step `done`. by_fours: four steps are one aligned load.
+static ALWAYS_INLINE void load_rows(uint2 of_a[EIGHTS][2], const Rows* rows, const int done, const bool by_fours) {
+  UNROLLED(i, EIGHTS) {
+    UNROLLED(h, 2) {
+      if (by_fours) {
+        of_a[i][h] = *(__global const uint2*)(rows->row[i] + done + 16 * h);
+        continue;
       }
-    }
-    return;
-  }
-  const ulong step = rows->step;
-  UNROLLED(u, CHUNKS) {
-    UNROLLED(i, EIGHTS) {
-      UNROLLED(h, 2) {
-        of_a[u][i][h] = (uint2)(0);
-        if (done + CHUNK * u < depth) {
-          __global const ushort* from = rows->row[i] + (done + CHUNK * u + 16 * h) * step;
-          of_a[u][i][h] = (uint2)(from[0] | (uint)from[step] << 16, from[2 * step] | (uint)from[3 * step] << 16);
-        }
-      }
+      const ulong step = rows->step;
+      __global const ushort* from = rows->row[i] + (done + 16 * h) * step;
+      of_a[i][h] = (uint2)(from[0] | (uint)from[step] << 16, from[2 * step] | (uint)from[3 * step] << 16);
     }
   }
 }
 
-typedef struct {
-  float of_codes[2][STRIPS][2][EIGHTS][4];  // of each pair of columns
-  float of_units[2][EIGHTS][4];             // sums of A's rows
-} Sums;
+// ---- Sums ----
 
-static ALWAYS_INLINE void clear(Sums* sums) {
+typedef float Sums[STRIPS][2][EIGHTS][4];  // of each pair of columns
+
+// The sums of a group's codes, and of A's rows.
+typedef struct {
+  float of_codes[2][STRIPS][2][EIGHTS][4];
+  float of_units[EIGHTS][4];
+} Part;
+
+static ALWAYS_INLINE void clear(Part* part) {
   UNROLLED(i, EIGHTS) {
     UNROLLED(r, 4) {
+      part->of_units[i][r] = 0;
       UNROLLED(h, 2) {
-        sums->of_units[h][i][r] = 0;
         UNROLLED(s, STRIPS)
-          UNROLLED(pair, 2) sums->of_codes[h][s][pair][i][r] = 0;
+          UNROLLED(pair, 2) part->of_codes[h][s][pair][i][r] = 0;
       }
     }
   }
 }
 
-// Adds the products of 32 steps of k. `words` are this lane's in the first strip.
-static ALWAYS_INLINE void multiply_chunk(Sums* sums, __local const uchar* words, uint2 rows[EIGHTS][2]) {
+// Adds the products of 32 steps of k.
+static ALWAYS_INLINE void multiply_chunk(Part* part, const Piece* piece, const int chunk, uint2 rows[EIGHTS][2]) {
   UNROLLED(s, STRIPS) {
-    uint4 w[WORDS / 4];
-    UNROLLED(x, WORDS / 4) w[x] = *(__local const uint4*)(words + 2 * s * MOST_BYTES + 4 * x * (4 * PANEL));
+    const uint4* w = piece->words[s][chunk];
     UNROLLED(pair, 2) {
       UNROLLED(h, 2) {  // 16 steps of k
         const uint4 all = WEIGHT_BITS == 8 ? w[h % (WORDS / 4)] : UPPER_IN_PLACE ? w[0] : w[0] >> 4 * h;
@@ -171,92 +164,73 @@ static ALWAYS_INLINE void multiply_chunk(Sums* sums, __local const uchar* words,
         const bool upper = UPPER_IN_PLACE && h == 1;
         const uint x0 = upper ? x & CODES << 4 : PAIR(x), y0 = upper ? y & CODES << 4 : PAIR(y);
         const uint x1 = upper ? x >> 8 & CODES << 4 : PAIR(x >> 8), y1 = upper ? y >> 8 & CODES << 4 : PAIR(y >> 8);
-        UNROLLED(i, EIGHTS) multiply(sums->of_codes[h][s][pair][i], x0, y0, x1, y1, rows[i][h]);
+        UNROLLED(i, EIGHTS) multiply(part->of_codes[h][s][pair][i], x0, y0, x1, y1, rows[i][h]);
       }
     }
   }
-  UNROLLED(i, EIGHTS)
-    UNROLLED(h, 2)
-      multiply(sums->of_units[h][i], PAIR_OF_UNITS, PAIR_OF_UNITS, PAIR_OF_UNITS, PAIR_OF_UNITS, rows[i][h]);
+  UNROLLED(i, EIGHTS) {
+    UNROLLED(h, 2) multiply(part->of_units[i], PAIR_OF_UNITS, PAIR_OF_UNITS, PAIR_OF_UNITS, PAIR_OF_UNITS, rows[i][h]);
+  }
 }
 
-// Adds the sums of a group, `part`, times its scales. `head` is that of the group in the first strip; a group that does
-// not exist has any bytes there.
-static ALWAYS_INLINE void add_group(float sums[STRIPS][2][EIGHTS][4], const Sums* part, __local const uchar* head,
-                                    const bool has_zeros, const bool exists, const int quad) {
+// Adds the sums of a group times its scales.
+static ALWAYS_INLINE void add_group(Sums sums, const Part* part, const Piece* piece, const int number,
+                                    const bool has_zeros) {
   UNROLLED(s, STRIPS) {
-    __local const uchar* of_strip = head + 2 * s * MOST_BYTES;
-    const ushort4 bits = ((__local const ushort4*)of_strip)[quad];
-    const float4 of_bits = vload_half4(0, (const half*)&bits) * (float4)(1 / UNIT);
-    const float4 scale = exists ? of_bits : (float4)(0);
-    const float4 zeros = convert_float4(((__local const uchar4*)(of_strip + 2 * PANEL))[quad]);
+    const ushort4 bits = piece->scales[s][number];
+    const float4 scale = vload_half4(0, (const half*)&bits) * (float4)(1 / UNIT);
+    const float4 zeros = convert_float4(piece->zeros[s][number]);
     const float4 zero = has_zeros ? zeros + (float4)(BIAS) : (float4)(BIAS + MIDDLE);
     UNROLLED(pair, 2) {
       UNROLLED(i, EIGHTS) {
         UNROLLED(r, 4) {
           const float z = pair ? (r < 2 ? zero.z : zero.w) : (r < 2 ? zero.x : zero.y);
           const float by = pair ? (r < 2 ? scale.z : scale.w) : (r < 2 ? scale.x : scale.y);
-          sums[s][pair][i][r] += by * (part->of_codes[0][s][pair][i][r] +
-                                       (UPPER_IN_PLACE ? 0.0625f : 1) * part->of_codes[1][s][pair][i][r] -
-                                       z * (part->of_units[0][i][r] + part->of_units[1][i][r]));
+          sums[s][pair][i][r] +=
+              by * (part->of_codes[0][s][pair][i][r] +
+                    (UPPER_IN_PLACE ? 0.0625f : 1) * part->of_codes[1][s][pair][i][r] - z * part->of_units[i][r]);
         }
       }
     }
   }
 }
 
-// Adds the products of all pieces of this warp. `panel` is where this lane copies from in each strip; `group` is a
-// constant, so that the loop has no branches.
-static ALWAYS_INLINE void multiply_all(float sums[STRIPS][2][EIGHTS][4], __local uchar* ring,
-                                       __global const uchar* const panel[STRIPS], const Rows* rows, Packed p,
-                                       const int group, const int depth, const int share, const int lane) {
+static ALWAYS_INLINE void multiply_piece(Sums sums, const Piece* piece, const Rows* rows, const Packed p,
+                                         const int done, const int groups, const int chunks, const bool by_fours) {
+  UNROLLED(number, groups) {
+    Part part;
+    clear(&part);
+    UNROLLED(u, chunks) {
+      const int chunk = number * chunks + u;
+      uint2 of_a[EIGHTS][2];
+      load_rows(of_a, rows, done + chunk * CHUNK, by_fours);
+      multiply_chunk(&part, piece, chunk, of_a);
+    }
+    add_group(sums, &part, piece, number, p.has_zeros);
+  }
+}
+
+// Adds the products of this warp's pieces of KS steps. `group` is a constant, so that the loop has no branches.
+static ALWAYS_INLINE void multiply_pieces(Sums sums, __global const uchar* const panel[STRIPS], const Rows* rows,
+                                          Packed p, const int group, const int depth, const int share, const int lane) {
   p.group = group;
   p.shift = group == 32 ? 5 : group == 64 ? 6 : 7;
   p.block = p.head + group * (PANEL * WEIGHT_BITS / 8);
-  const int quad = lane / 4 % 4;
-  __local const uchar* first_words = ring + lane / 16 * MOST_BYTES + (lane % 4 * (4 * PANEL) + quad * 16);
-  UNROLLED(b, LATE) {
-    copy_piece_of_weights(ring + b * PIECE_BYTES, panel, p, (share + b * KL) * KS, depth, lane);
-    START_COPIES;
-  }
-  uint2 of_a[CHUNKS][EIGHTS][2], of_next[CHUNKS][EIGHTS][2];
-  load_rows(of_a, rows, share * KS, depth);
-  int buffer = 0;
+  if (share * KS >= depth) return;
+  Piece piece;
+  load_piece(&piece, panel, p, share * KS, KS / group, group / CHUNK, lane);
 #pragma unroll 1
   for (int done = share * KS; done < depth; done += KL * KS) {
-    const int next = buffer == 0 ? LATE : buffer - 1;
-    copy_piece_of_weights(ring + next * PIECE_BYTES, panel, p, done + LATE * KL * KS, depth, lane);
-    START_COPIES;
-    load_rows(of_next, rows, done + KL * KS, depth);
-    WAIT_FOR_COPIES(LATE_COPIES);
-    SYNCHRONIZE_WARP;
-    __local const uchar* words = first_words + buffer * PIECE_BYTES;
-    __local const uchar* heads = ring + buffer * PIECE_BYTES + lane / 16 * MOST_BYTES;
-    UNROLLED(first, KS / group) {
-      Sums part;
-      clear(&part);
-      UNROLLED(u, group / CHUNK) {
-        const int chunk = first * (group / CHUNK) + u;
-        multiply_chunk(&part, words + (chunk * (WORDS * 4 * PANEL) + (first + 1) * p.head), of_a[chunk]);
-      }
-      add_group(sums, &part, heads + first * p.block, p.has_zeros, done + first * group < depth, quad);
-    }
-    SYNCHRONIZE_WARP;  // all have read the piece
-    UNROLLED(u, CHUNKS) {
-      UNROLLED(i, EIGHTS) {
-        UNROLLED(h, 2) of_a[u][i][h] = of_next[u][i][h];
-      }
-    }
-    buffer = buffer + 1 == BUFFERS ? 0 : buffer + 1;
+    multiply_piece(sums, &piece, rows, p, done, KS / group, group / CHUNK, true);
+    const int next = min(done + KL * KS, depth - KS);
+    load_piece(&piece, panel, p, next, KS / group, group / CHUNK, lane);
   }
 }
 
 #define PER_WARP (STRIPS * EIGHTS * 2 * 32)  // vectors of four columns
-#define RING_BYTES (WARPS * BUFFERS * PIECE_BYTES)
-#define SUMS_BYTES (WARPS * PER_WARP * 16)
 
 GEMM_KERNEL(ITEMS, 1) {
-  __local uchar memory[RING_BYTES > SUMS_BYTES ? RING_BYTES : SUMS_BYTES] __attribute__((aligned(16)));
+  __local realv shared[WARPS * PER_WARP];
   READ_NUMBERS;
   const Tile tile = find_tile(get_group_id(1), get_group_id(0), ML, NL, GEMM_ARGUMENTS);
   FIND_WEIGHTS;
@@ -268,7 +242,6 @@ GEMM_KERNEL(ITEMS, 1) {
   rows.step = A_STEP_P;
   UNROLLED(i, EIGHTS)
     rows.row[i] = (__global const ushort*)tile.a + (min(8 * i + g, tile.rows - 1) * A_STEP_I + 4 * t * A_STEP_P);
-  rows.by_fours = !TRANS_A && lda % 4 == 0 && (uintptr_t)tile.a % 8 == 0;
   // Panels behind the last one are the last one.
   __global const uchar* panel[STRIPS];
   UNROLLED(s, STRIPS) {
@@ -276,24 +249,30 @@ GEMM_KERNEL(ITEMS, 1) {
     panel[s] = panel_at(first_weight, packed, min(column, (ulong)(n - 1)), k, tile.first_p);
   }
 
-  float sums[STRIPS][2][EIGHTS][4];
+  Sums sums;
   UNROLLED(s, STRIPS)
     UNROLLED(pair, 2)
       UNROLLED(i, EIGHTS)
         UNROLLED(r, 4) sums[s][pair][i][r] = 0;
-  __local uchar* ring = memory + warp * (BUFFERS * PIECE_BYTES);
+  const bool by_fours = !TRANS_A && lda % 4 == 0 && (uintptr_t)tile.a % 8 == 0;
+  const int in_pieces = by_fours ? tile.depth / KS * KS : 0;
   if (packed.group == 32) {
-    multiply_all(sums, ring, panel, &rows, packed, 32, tile.depth, share, lane);
+    multiply_pieces(sums, panel, &rows, packed, 32, in_pieces, share, lane);
   } else if (packed.group == 64) {
-    multiply_all(sums, ring, panel, &rows, packed, 64, tile.depth, share, lane);
+    multiply_pieces(sums, panel, &rows, packed, 64, in_pieces, share, lane);
   } else {
-    multiply_all(sums, ring, panel, &rows, packed, 128, tile.depth, share, lane);
+    multiply_pieces(sums, panel, &rows, packed, 128, in_pieces, share, lane);
+  }
+  // The rest, or all where rows of A cannot be read by fours: chunk by chunk.
+#pragma unroll 1
+  for (int done = in_pieces + share * CHUNK; done < tile.depth; done += KL * CHUNK) {
+    Piece piece;
+    load_piece(&piece, panel, packed, done, 1, 1, lane);
+    multiply_piece(sums, &piece, &rows, packed, done, 1, 1, false);
   }
 
   // Vectors of four columns, those of a lane 32 apart.
-  __local realv* shared = (__local realv*)memory;
   __local realv* own = shared + warp * PER_WARP + lane;
-  barrier(CLK_LOCAL_MEM_FENCE);  // all have read their last pieces
   UNROLLED(s, STRIPS) {
     UNROLLED(i, EIGHTS) {
       UNROLLED(r, 2)

@@ -137,9 +137,9 @@ BOOST_AUTO_TEST_CASE(WarpgroupTileOfWeightsIsRight) {
 
 // On NVIDIA's devices from sm_80 on only.
 BOOST_AUTO_TEST_CASE(WeightsByMatrixUnitsAreRight) {
-  for (const char* name : {"hqh-nn-8x32x1-2x4x128-v4-buffers2", "hqs-tn-16x64x2-4x4x128-v4-buffers4",
-                           "hvh-nn-16x64x4-4x8x128-v4-split2-buffers2", "bqb-nn-16x128x1-4x8x128-v4-buffers8",
-                           "bvb-nn-8x32x8-2x4x128-v4-buffers4", "bvs-tn-8x64x4-2x8x128-v4-split3-buffers3"}) {
+  for (const char* name : {"hqh-nn-8x32x1-2x4x128-v4", "hqs-tn-16x64x2-4x4x128-v4", "hvh-nn-16x64x4-4x8x128-v4-split2",
+                           "bqb-nn-16x128x1-4x8x128-v4", "bvb-nn-8x32x8-2x4x128-v4", "bvs-tn-8x64x4-2x8x128-v4-split3",
+                           "hqh-nn-8x32x16-2x4x128-v4"}) {
     check_at_edges(point(std::string("weight_tile-") + name + "-mapmma"));
   }
 }

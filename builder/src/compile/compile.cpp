@@ -9,6 +9,7 @@
 #include <clbake/platform.hpp>
 #include <clbake/program_text.hpp>
 #include "compile/nvidia/cubin.hpp"
+#include "compile/nvidia/ptx_edit.hpp"
 #include "compile/offline/offline_compile.hpp"
 #include "program/trial_run.hpp"
 
@@ -35,7 +36,8 @@ Status add_machine_code(const Compiled& compiled, const cache::Source& source, s
     portable.program.assign(ptx->text.begin(), ptx->text.end());
     portable.proof.tools = ptx->tools;
   }
-  const std::string ptx(portable.program.begin(), portable.program.end());
+  std::string ptx(portable.program.begin(), portable.program.end());
+  if (bound_registers(ptx, compiled.variant.build_options)) portable.program.assign(ptx.begin(), ptx.end());
   Result<Cubin> cubin = assemble(ptx, architecture);
   if (!cubin && is_for_one_architecture(ptx)) return cubin.status();
   if (!cubin) {  // the portable form alone is better than nothing, and the proof says what it costs

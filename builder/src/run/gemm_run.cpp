@@ -55,9 +55,9 @@ Scalar<T> scalar_of(std::complex<double> value) {
 // Uniform in [-1, 1), complex numbers in each part. Plain scaling of the generator's bits: the standard's distributions
 // differ from library to library.
 template <typename T>
-const std::vector<T>& random_numbers() {
-  static const std::vector<T> drawn = [] {
-    std::mt19937 random;
+const std::vector<T>& random_numbers(Ring ring) {
+  static const auto draw_ring = [](Ring of) {
+    std::mt19937 random(std::mt19937::default_seed + of);
     const auto draw = [&] { return (static_cast<double>(random()) - 2147483648.0) / 2147483648.0; };
     std::vector<T> numbers(kRandomNumbers);
     for (T& number : numbers) {
@@ -65,20 +65,21 @@ const std::vector<T>& random_numbers() {
       if constexpr (is_complex_type<T>) number.imag(static_cast<typename T::value_type>(draw()));
     }
     return numbers;
-  }();
-  return drawn;
+  };
+  static const std::vector<T> drawn[] = {draw_ring(of_a), draw_ring(of_others)};
+  return drawn[ring];
 }
 
 // `outside` everywhere but in the matrices themselves, which are random (or `inside`, when that is given).
 template <typename T>
-std::vector<T> make_matrix(const Operands& operands, T outside, const T* inside, std::mt19937& random,
+std::vector<T> make_matrix(Ring ring, const Operands& operands, T outside, const T* inside, std::mt19937& random,
                            std::size_t guard = 0) {
   std::vector<T> data(elements(operands, guard), outside);
   std::size_t next = random() % kRandomNumbers;
   for (const Operand& operand : operands) {
     operand.for_each_row([&](std::size_t at) {
       if (inside) std::fill_n(&data[at], operand.cols, *inside);
-      if (!inside) repeat(random_numbers<T>(), next, operand.cols, &data[at]);
+      if (!inside) repeat(random_numbers<T>(ring), next, operand.cols, &data[at]);
     });
   }
   return data;
@@ -173,12 +174,12 @@ struct GemmRun::State {
     const T nan = filled<T>(std::numeric_limits<double>::quiet_NaN());
     Host<T> h;
     const Operands in_c = place_c();
-    h.a = make_matrix<T>(place_a(), nan, nullptr, random, options.behind);
-    h.b = make_matrix<T>(place_b(), nan, nullptr, random);
-    h.c = make_matrix<T>(in_c, filled<T>(kGuardValue), options.each.empty() && options.beta == 0.0 ? &nan : nullptr,
-                         random, kGuard + options.behind);
-    h.d = make_matrix<T>(place_d(), nan, options.beta == 0.0 ? &nan : nullptr, random, options.behind);
-    h.bias = make_matrix<T>(place_bias(), nan, nullptr, random, options.behind);
+    h.a = make_matrix<T>(of_a, place_a(), nan, nullptr, random, options.behind);
+    h.b = make_matrix<T>(of_others, place_b(), nan, nullptr, random);
+    h.c = make_matrix<T>(of_others, in_c, filled<T>(kGuardValue),
+                         options.each.empty() && options.beta == 0.0 ? &nan : nullptr, random, kGuard + options.behind);
+    h.d = make_matrix<T>(of_others, place_d(), nan, options.beta == 0.0 ? &nan : nullptr, random, options.behind);
+    h.bias = make_matrix<T>(of_others, place_bias(), nan, nullptr, random, options.behind);
     for (std::size_t i = 0; i < options.each.size() && i < problem.batch; ++i) {
       if (options.each[i].beta != 0.0) continue;  // its C may hold NaN, whatever those of the others hold
       for (std::size_t row = 0; row < in_c[0].rows; ++row) {

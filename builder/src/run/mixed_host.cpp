@@ -32,14 +32,14 @@ double draw(Element element, std::mt19937& random) {
 }
 
 // The random numbers of a type, as bytes.
-const Bytes& random_numbers(Element element) {
+const Bytes& random_numbers(Ring ring, Element element) {
   static std::mutex mutex;
-  static std::map<Element, Bytes> drawn;
+  static std::map<Element, Bytes> drawn[2];
   const std::lock_guard<std::mutex> lock(mutex);
-  Bytes& numbers = drawn[element];
+  Bytes& numbers = drawn[ring][element];
   if (!numbers.empty()) return numbers;
   numbers.resize(kRandomNumbers * bytes_of(element));
-  std::mt19937 random;
+  std::mt19937 random(std::mt19937::default_seed + ring);
   for (std::size_t at = 0; at < numbers.size(); at += bytes_of(element)) {
     encode(element, draw(element, random), &numbers[at]);
   }
@@ -55,13 +55,13 @@ Bytes many_nans(Element element) {
 }
 
 // `outside` everywhere but in the matrices, which hold random numbers (or, if that is given, NaN).
-Bytes make_matrix(const Operand& operand, Element element, std::uint8_t outside, std::size_t guard,
+Bytes make_matrix(Ring ring, const Operand& operand, Element element, std::uint8_t outside, std::size_t guard,
                   std::mt19937& random, bool nan = false) {
   const std::size_t bytes = bytes_of(element);
   const std::size_t elements = std::max<std::size_t>(1, std::max(operand.extent(), operand.offset));
   Bytes data(elements * bytes + guard, outside);
   const Bytes nans = nan ? many_nans(element) : Bytes();
-  const Bytes& inside = nan ? nans : random_numbers(element);
+  const Bytes& inside = nan ? nans : random_numbers(ring, element);
   std::size_t next = nan ? 0 : random() % kRandomNumbers * bytes;
   operand.for_each_row([&](std::size_t at) { repeat(inside, next, operand.cols * bytes, &data[at * bytes]); });
   return data;
@@ -227,14 +227,14 @@ MixedHost make_mixed(const Problem& p, const GemmRunOptions& o, std::size_t guar
   MixedHost h;
   const Operand in_a = operand_a(p, o.a_offset), in_b = operand_b(p, o.b_offset);
   h.a = is_weights(types.a) ? make_weights(p, in_a, types.a, p.m, random, h.weights)
-                            : make_matrix(in_a, types.a, kNotRead, 0, random);
+                            : make_matrix(of_a, in_a, types.a, kNotRead, 0, random);
   h.b = is_weights(types.b) ? make_weights(p, in_b, types.b, p.n, random, h.weights)
-                            : make_matrix(in_b, types.b, kNotRead, 0, random);
-  h.c = make_matrix(in_c, types.c, kGuardByte, guard, random, !reads_c);
-  h.d = make_matrix(in_d, types.c, kNotRead, 0, random, !reads_c);
-  h.bias = make_matrix(operand_bias(p, o.bias_offset), types.vector(), kNotRead, 0, random);
-  h.row_scales = make_matrix(operand_row_scales(p), Element::single, kNotRead, 0, random);
-  h.column_scales = make_matrix(operand_column_scales(p), Element::single, kNotRead, 0, random);
+                            : make_matrix(of_others, in_b, types.b, kNotRead, 0, random);
+  h.c = make_matrix(of_others, in_c, types.c, kGuardByte, guard, random, !reads_c);
+  h.d = make_matrix(of_others, in_d, types.c, kNotRead, 0, random, !reads_c);
+  h.bias = make_matrix(of_others, operand_bias(p, o.bias_offset), types.vector(), kNotRead, 0, random);
+  h.row_scales = make_matrix(of_others, operand_row_scales(p), Element::single, kNotRead, 0, random);
+  h.column_scales = make_matrix(of_others, operand_column_scales(p), Element::single, kNotRead, 0, random);
   return h;
 }
 

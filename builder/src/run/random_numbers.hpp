@@ -1,4 +1,5 @@
-// Random numbers for matrices: drawn once in a process, as to draw every element takes longer than a product.
+// Random numbers for matrices: drawn once in a process, as to draw every element takes longer than a product. A has a
+// ring of its own: where rows of A and of op(B) began at the same number, all their products would be positive.
 #pragma once
 
 #include <algorithm>
@@ -9,6 +10,7 @@ namespace clbake::builder {
 
 // How many are drawn; longer matrices repeat them. It is prime, so that rows and tiles differ.
 inline constexpr std::size_t kRandomNumbers = 262139;
+enum Ring : std::size_t { of_a, of_others };
 
 // Copies `count` of the numbers, which follow each other in a ring, from `next` on.
 template <typename T>

@@ -1,4 +1,5 @@
 #include "compile/nvidia/cubin.hpp"
+#include "compile/nvidia/driver_options.hpp"
 #include "compile/nvidia/ptx_edit.hpp"
 
 #include <cxxabi.h>
@@ -73,6 +74,16 @@ Status add_launch_bounds(std::string& ptx, const std::vector<KernelArguments>& k
     if (kernel != kernels.end()) ptx.insert(each->body, bounds_of(*kernel, launches, registers));
   }
   return {};
+}
+
+bool bound_registers(std::string& ptx, const std::string& build_options) {
+  const Result<DriverOptions> options = driver_options(build_options);
+  if (!options || options->registers == 0 || ptx.find(".maxnreg") != std::string::npos) return false;
+  const std::vector<PtxKernel> kernels = kernels_of(ptx);
+  for (auto each = kernels.rbegin(); each != kernels.rend(); ++each) {  // backwards: places stay
+    ptx.insert(each->body, ".maxnreg " + std::to_string(options->registers) + "\n");
+  }
+  return !kernels.empty();
 }
 
 // The block holds "shl.b64 %lhs, %rd3, %r1;" and "sub.u32 %amt2, 64, %r1;".

@@ -113,6 +113,8 @@ Result<std::string> gemm_ptx(const Tool& clang, const Tool& libclc, const cache:
   if (!room) return room.status();
   std::istringstream options(variant.build_options);
   std::vector<std::string> arguments{std::istream_iterator<std::string>(options), {}};
+  const auto is_nvidias = [](const std::string& option) { return option.rfind("-cl-nv-", 0) == 0; };
+  arguments.erase(std::remove_if(arguments.begin(), arguments.end(), is_nvidias), arguments.end());
   for (const std::string& option : options_for_halves()) arguments.push_back(option);
   const std::string rest[] = {kNvidiaTriple,
                               "-xcl",
@@ -137,6 +139,7 @@ Result<std::string> gemm_ptx(const Tool& clang, const Tool& libclc, const cache:
   if (status) status = room->run(clang, arguments);
   if (!status) return status;
   std::string ptx = room->read(kPtx);
+  bound_registers(ptx, variant.build_options);
   status = add_work_group_sizes(ptx, variant.launches);
   if (!status) return status;
   return ptx;
