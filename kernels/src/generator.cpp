@@ -103,7 +103,7 @@ std::string build_options(const Params& params) {
   }
   if (params.group) define("GROUP", "1");
   // So that 16 warps of a multiprocessor have their loads under way; NVIDIA's assembler would take more registers.
-  if (has_matrix_weights(params) && params.ml * params.ns < 128) options += " -cl-nv-maxrregcount=128";
+  if (has_matrix_weights(params) && params.ml == 8) options += " -cl-nv-maxrregcount=128";
   // PoCL 7.1 has images for OpenCL C 1.2 only if this says so, though the standard has the name from 3.0 on.
   if (params.layout_a == Layout::image || params.layout_b == Layout::image) define("__opencl_c_images", "1");
   return options;

@@ -19,7 +19,8 @@ namespace clbake::builder {
 // below 2^-14, where half's numbers lie 2^-24 apart, its errors are counted in units of that sum + 2^-14. Of a complex
 // product the real and the imaginary part are sums of 2k products, their errors together sqrt(2) times one of them, and
 // products with alpha and beta are rounded before and after: 1.5 times what 2k + 4 real products may show. NVIDIA's
-// matrix units keep about 14 bits of a sum of products of e4m3 and e5m2: 2^-12 more (an H200 showed 2^-13).
+// matrix units keep about 14 bits of a sum of products of e4m3 and e5m2: 2^-12 more (an H200
+// showed 2^-13, and 2^-11 where all products are positive).
 double tolerance(Precision precision, std::size_t k);
 
 // The same with the problem's epilogue, in units of that sum with the bias, or of the result if that is larger: an

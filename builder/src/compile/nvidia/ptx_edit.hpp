@@ -21,8 +21,8 @@ Status bind_images(std::string& ptx, const std::vector<KernelArguments>& kernels
 Status add_launch_bounds(std::string& ptx, const std::vector<KernelArguments>& kernels,
                          const std::vector<cache::Launch>& launches, unsigned registers);
 
-// The bound on the registers of a work-item that the options state with -cl-nv-maxrregcount, for each kernel: the driver
-// and clang leave it out of their PTX. True when the PTX has changed.
+// The bound on the registers of a work-item that the options state with -cl-nv-maxrregcount, for each kernel: the
+// driver and clang leave it out of their PTX. True when the PTX has changed.
 bool bound_registers(std::string& ptx, const std::string& build_options);
 
 // Rotations of 64 bits: LLVM's PTX for them (seen in version 15) is right for distances below 64 only.
