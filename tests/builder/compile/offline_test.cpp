@@ -4,6 +4,7 @@
 
 #include <clbake/builder/offline_targets.hpp>
 #include <clbake/builder/programs.hpp>
+#include "compile/nvidia/ptx_edit.hpp"
 #include "compile/offline/offline_compile.hpp"
 
 #include <algorithm>
@@ -171,6 +172,15 @@ BOOST_FIXTURE_TEST_CASE(AProgramsRegistersSufficeForItsLargestWorkGroup, Toolbox
   program::Program other = mine();
   other.launches[0].kernel_name = "none";
   BOOST_TEST(complaint_about(other) == "clang left out the kernel none");
+}
+
+// The driver leaves the bound out of its PTX.
+BOOST_AUTO_TEST_CASE(EachKernelOfADriversPtxGetsTheBoundOnRegisters) {
+  std::string ptx = ".entry a(\n)\n{\n}\n.entry b(\n)\n{\n}\n";
+  BOOST_TEST(!bound_registers(ptx, "-cl-std=CL1.2"));
+  BOOST_TEST(bound_registers(ptx, "-cl-std=CL1.2 -cl-nv-maxrregcount=128"));
+  BOOST_TEST(ptx == ".entry a(\n)\n.maxnreg 128\n{\n}\n.entry b(\n)\n.maxnreg 128\n{\n}\n");
+  BOOST_TEST(!bound_registers(ptx, "-cl-nv-maxrregcount=64"));  // it has one
 }
 
 BOOST_FIXTURE_TEST_CASE(KernelsThatAProgramDoesNotListAreNoted, Toolbox) {
