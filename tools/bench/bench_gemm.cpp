@@ -132,8 +132,7 @@ std::vector<Entrant> entrants(GemmBench& bench, const Problem& problem, const st
   return list;
 }
 
-// Those that compute the problem, with its matrices. A library that computes something else is no peer; its products in
-// other precisions than single, and its batches, are not checked here.
+// Those that compute the problem, with its matrices. A library that computes something else is no peer.
 std::vector<Peer*> peers_for(GemmBench& bench, const Problem& problem) {
   std::vector<Peer*> able;
   for (const std::unique_ptr<Peer>& peer : bench.peers) {
@@ -144,8 +143,7 @@ std::vector<Peer*> peers_for(GemmBench& bench, const Problem& problem) {
       bench.missing.emplace(peer->name() + (": " + builder::name(builder::shape_of(problem))),
                             "no proposed algorithm computes this product");
     } else {
-      const bool checked = problem.precision == Precision::single_precision && problem.batch == 1;
-      if (checked) check_single(*peer, problem);
+      check_product(*peer, problem);
       able.push_back(peer.get());
     }
   }

@@ -42,11 +42,10 @@ class OpenClPeer : public Peer {
     }));
   }
 
-  std::vector<float> single_result() const override {
-    std::vector<float> c(extents(problem_).c);
-    const std::size_t bytes = c.size() * sizeof(float);
+  std::vector<unsigned char> result() const override {
+    std::vector<unsigned char> c(extents(problem_).c * bytes_of(element_c(problem_.precision)));
     need_success("clEnqueueReadBuffer",
-                 clEnqueueReadBuffer(queue(), c_(), CL_TRUE, 0, bytes, c.data(), 0, nullptr, nullptr));
+                 clEnqueueReadBuffer(queue(), c_(), CL_TRUE, 0, c.size(), c.data(), 0, nullptr, nullptr));
     return c;
   }
 
