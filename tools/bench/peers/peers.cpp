@@ -95,7 +95,7 @@ void check_product(Peer& peer, const Problem& p) {
     }
     if (p.epilogue.bias != Bias::none) add(number(bias, Element::single, column));
     const double expected = builder::activated(p.epilogue, sum), found = number(c, of_c, row * p.ldc + column);
-    const double allowed = builder::tolerance(p) * std::max(terms, std::abs(expected));
+    const double allowed = builder::tolerance(p, true) * std::max(terms, std::abs(expected));
     if (of_c == Element::int32 ? found != expected : !(std::abs(found - expected) <= allowed)) {
       throw Failure(std::string(peer.name()) + ": wrong result");
     }
