@@ -95,7 +95,7 @@ void try_peer(const ColdJob& job, const Problem& problem, Steps& steps) {
   steps.end("context_ms");
   peer->set(problem);
   steps.mark = Clock::now();
-  steps.finish([&] { peer->run(); }, [&] { check_single(*peer, problem); });
+  steps.finish([&] { peer->run(); }, [&] { check_product(*peer, problem); });
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ void print_report(const builder::build::BuildReport& report, const std::vector<b
   const auto note = [](std::size_t count, const std::string& line) {
     if (count > 0) std::printf("%s\n", line.c_str());
   };
-  const std::string of_all = " of " + counted(entries, "entry");
+  const std::string of_all = " of " + counted(entries, "variant");
   note(report.failed, "left out: " + counted(report.failed, "variant") + " that failed, named above");
   note(report.dropped, "dropped: " + counted(report.dropped, "entry") + " of the earlier bundle");
   note(report.not_jit_free,

@@ -139,6 +139,9 @@ void print_run(const Json& j) {
   std::printf("%s, %s\n", text("variant").c_str(), from);
   if (!j["miss"].is_null()) {
     std::printf("miss: %s (%s)\n", text("miss").c_str(), text("miss_message").c_str());
+    if (j["miss"] == name(Code::no_entry) && j["origin"] == "source") {
+      std::printf("not baked: 'clbake build --precision %s -o FILE' bakes it\n", text("precision").c_str());
+    }
   }
   std::printf("device  %s\n", j["target"]["device_name"].get<std::string>().c_str());
   std::printf("open    %12.1f us\nload    %12.1f us\nfirst   %12.1f us\nsteady  %12.1f us, %.1f GFLOP/s\n",

@@ -88,19 +88,19 @@ double element_error(const HostOperands<T>& o, const std::vector<T>& result, std
 
 }  // namespace
 
-double tolerance(Precision precision, std::size_t k) {
+double tolerance(Precision precision, std::size_t k, bool cuts_sums) {
   if (is_complex(precision)) return 1.5 * tolerance(real_precision(precision), 2 * k + 4);
   const double depth = sums_integers(precision) ? 5 : static_cast<double>(k);  // whole sums are exact, scales are not
   const double arithmetic = unit_roundoff(precision) * std::min(depth + 3, 4 * std::sqrt(depth) + 16);
   const Element a = element_a(precision), b = element_b(precision);
   const double unpacked = has_weights(precision) ? rounding_of(is_weights(a) ? b : a) : 0;
-  const bool of_14_bits = is_mixed(precision) && !sums_integers(precision) && !has_weights(precision);
+  const bool of_14_bits = cuts_sums && is_mixed(precision) && !sums_integers(precision) && !has_weights(precision);
   return arithmetic + rounding_of(element_c(precision)) + unpacked + (of_14_bits ? 0x1p-12 : 0);
 }
 
-double tolerance(const Problem& problem) {
+double tolerance(const Problem& problem, bool cuts_sums) {
   const Epilogue& e = problem.epilogue;
-  const double sum = tolerance(problem.precision, problem.k + (e.bias == Bias::none ? 0 : 1));
+  const double sum = tolerance(problem.precision, problem.k + (e.bias == Bias::none ? 0 : 1), cuts_sums);
   const double u = unit_roundoff(problem.precision);
   switch (e.activation) {
     case Activation::none:

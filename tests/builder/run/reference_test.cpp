@@ -141,6 +141,9 @@ BOOST_AUTO_TEST_CASE(TolerancesAreThoseOfTheHeader) {
   BOOST_TEST(tolerance(s, 10000) == 416 * std::ldexp(1.0, -24));
   BOOST_TEST(tolerance(d, 1024) == 144 * std::ldexp(1.0, -53));
   BOOST_TEST(tolerance(Precision::half_precision, 1024) == 144 * std::ldexp(1.0, -24) + std::ldexp(1.0, -11));
+  const Precision small = mixed(Element::e4m3, Element::e5m2, Element::half);
+  BOOST_TEST(tolerance(small, 16, true) == tolerance(small, 16) + std::ldexp(1.0, -12));
+  BOOST_TEST(tolerance(Precision::half_precision, 16, true) == tolerance(Precision::half_precision, 16));
   BOOST_TEST(tolerance(Precision::bfloat16, 1024) == 144 * std::ldexp(1.0, -24) + std::ldexp(1.0, -8));
 }
 

@@ -1,25 +1,37 @@
-// Stands in for libdnnl.so.2: plain products of row-major matrices, with alpha = 1 and beta = 0. With FAKE_DNNL_WRONG
-// set, one element is wrong.
+// Stands in for libdnnl.so.3: products of two matrices of single, of bfloat16, or of int8 or uint8 by int8. With
+// FAKE_DNNL_WRONG set, one element is wrong.
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 
 namespace {
 
 using Dim = std::int64_t;
 
-template <typename A, typename B, typename C>
-int multiply(char trans_a, char trans_b, Dim m, Dim n, Dim k, const A* a, Dim lda, const B* b, Dim ldb, C* c, Dim ldc) {
-  for (Dim i = 0; i < m; ++i) {
-    for (Dim j = 0; j < n; ++j) {
-      C sum = 0;
-      for (Dim p = 0; p < k; ++p) {
-        sum += static_cast<C>(a[trans_a == 'T' ? p * lda + i : i * lda + p]) *
-               static_cast<C>(b[trans_b == 'T' ? j * ldb + p : p * ldb + j]);
-      }
-      c[i * ldc + j] = sum;
-    }
+enum Type { bfloat16 = 2, single = 3, int32 = 4, int8 = 5, uint8 = 6 };
+struct Matrix {
+  int type;
+  Dim dims[2], strides[2];
+  unsigned char* bytes;
+  unsigned char* at(Dim row, Dim col) const {
+    return bytes + (row * strides[0] + col * strides[1]) * (type == bfloat16 ? 2 : type < int8 ? 4 : 1);
   }
-  if (std::getenv("FAKE_DNNL_WRONG")) c[0] += 1;
+};
+struct Argument {
+  int which;
+  const Matrix* matrix;
+};
+
+double read(const unsigned char* from, int type) {
+  if (type == int8) return static_cast<signed char>(*from);
+  if (type == uint8) return *from;
+  float number = 0;  // a bfloat16 is its upper half
+  std::memcpy(reinterpret_cast<char*>(&number) + (type == bfloat16 ? 2 : 0), from, type == bfloat16 ? 2 : 4);
+  return static_cast<double>(number);
+}
+
+int make(void** object, const Matrix& matrix = {}) {
+  *object = new Matrix(matrix);
   return 0;
 }
 
@@ -27,21 +39,40 @@ int multiply(char trans_a, char trans_b, Dim m, Dim n, Dim k, const A* a, Dim ld
 
 extern "C" {
 
-int dnnl_sgemm(char trans_a, char trans_b, Dim m, Dim n, Dim k, float /*alpha*/, const float* a, Dim lda,
-               const float* b, Dim ldb, float /*beta*/, float* c, Dim ldc) {
-  return multiply(trans_a, trans_b, m, n, k, a, lda, b, ldb, c, ldc);
+int dnnl_engine_create(void** engine, int, std::size_t) { return make(engine); }
+int dnnl_stream_create(void** stream, void*, unsigned) { return make(stream); }
+int dnnl_stream_wait(void*) { return 0; }
+int dnnl_memory_desc_create_with_strides(void** matrix, int, const Dim* dims, int type, const Dim* strides) {
+  return make(matrix, {type, {dims[0], dims[1]}, {strides[0], strides[1]}, nullptr});
+}
+int dnnl_matmul_primitive_desc_create(void** plan, void*, void*, const Matrix* b, void*, void*, void*) {
+  return b->type == uint8 ? 3 : make(plan);  // 3: unimplemented
+}
+int dnnl_primitive_create(void** primitive, void*) { return make(primitive); }
+int dnnl_memory_create(void** memory, const Matrix* matrix, void*, unsigned char* bytes) {
+  make(memory, *matrix);
+  static_cast<Matrix*>(*memory)->bytes = bytes;
+  return 0;
 }
 
-int dnnl_gemm_s8s8s32(char trans_a, char trans_b, char /*offsets*/, Dim m, Dim n, Dim k, float /*alpha*/,
-                      const std::int8_t* a, Dim lda, std::int8_t /*zero_a*/, const std::int8_t* b, Dim ldb,
-                      std::int8_t /*zero_b*/, float /*beta*/, std::int32_t* c, Dim ldc, const std::int32_t* /*add*/) {
-  return multiply(trans_a, trans_b, m, n, k, a, lda, b, ldb, c, ldc);
+int dnnl_primitive_execute(void*, void*, int, const Argument* arguments) {
+  const Matrix &a = *arguments[0].matrix, &b = *arguments[1].matrix, &c = *arguments[2].matrix;
+  for (Dim i = 0; i < c.dims[0]; ++i) {
+    for (Dim j = 0; j < c.dims[1]; ++j) {
+      double sum = i == 39 && std::getenv("FAKE_DNNL_WRONG") ? 1 : 0;
+      for (Dim p = 0; p < a.dims[1]; ++p) sum += read(a.at(i, p), a.type) * read(b.at(p, j), b.type);
+      const auto number = static_cast<float>(sum);
+      const auto whole = static_cast<std::int32_t>(sum);
+      const void* const from = c.type == int32 ? static_cast<const void*>(&whole) : &number;
+      std::memcpy(c.at(i, j), static_cast<const char*>(from) + (c.type == bfloat16 ? 2 : 0),
+                  c.type == bfloat16 ? 2 : 4);
+    }
+  }
+  return 0;
 }
 
-int dnnl_gemm_u8s8s32(char trans_a, char trans_b, char /*offsets*/, Dim m, Dim n, Dim k, float /*alpha*/,
-                      const std::uint8_t* a, Dim lda, std::uint8_t /*zero_a*/, const std::int8_t* b, Dim ldb,
-                      std::int8_t /*zero_b*/, float /*beta*/, std::int32_t* c, Dim ldc, const std::int32_t* /*add*/) {
-  return multiply(trans_a, trans_b, m, n, k, a, lda, b, ldb, c, ldc);
-}
+#define DESTROY(what) \
+  int dnnl_##what##_destroy(Matrix* matrix) { return delete matrix, 0; }
+DESTROY(engine) DESTROY(stream) DESTROY(memory) DESTROY(memory_desc) DESTROY(primitive) DESTROY(primitive_desc)
 
 }  // extern "C"

@@ -155,6 +155,8 @@ BOOST_AUTO_TEST_CASE(AMissIsNamedAndCompiled) {
     BOOST_TEST(json.at("origin") == "source");
     BOOST_TEST(json.at("miss") == each.reason);
     BOOST_TEST(json.at("ok") == true);
+    const bool hinted = contains(clbake(run_arguments(file)).out, "not baked: 'clbake build --precision single");
+    BOOST_TEST(hinted == (each.reason == std::string("no entry")));
     check_refused(clbake(run_arguments(file, {"--no-compile"})), 1, {"clbake run", file, each.message});
   }
 }

@@ -59,7 +59,7 @@ BOOST_FIXTURE_TEST_CASE(ABundleIsBuiltWithoutADevice, Machine) {
     BOOST_TEST(entry["variant"] == std::string(kVariant) + "-clang");
   }
   BOOST_TEST(contains(run({"build", "--target", "nvidia:sm_90", "--variant", kVariant, "-o", file}).out,
-                      "not proven: 1 of 1 entry"));
+                      "not proven: 1 of 1 variant"));
 }
 
 BOOST_FIXTURE_TEST_CASE(WhatCannotBeCompiledForIsRefused, Machine) {

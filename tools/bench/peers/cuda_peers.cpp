@@ -26,13 +26,6 @@ struct CudaRuntime {
   int (*synchronize)() = library["cudaDeviceSynchronize"];
 };
 
-// A handle that a function of a library made, and the function that destroys it.
-struct Destroy {
-  int (*destroy)(void*) = nullptr;
-  void operator()(void* handle) const { destroy(handle); }
-};
-using Handle = std::unique_ptr<void, Destroy>;
-
 // Matrices in the device's memory. The libraries are column-major: they compute the same problem with A and B, and m
 // and n, exchanged.
 class CudaPeer : public Peer {
@@ -57,9 +50,9 @@ class CudaPeer : public Peer {
     need_success("cudaDeviceSynchronize: ", cuda_.synchronize());
   }
 
-  std::vector<float> single_result() const override {
-    std::vector<float> c(extents(problem_).c);
-    need_success("cudaMemcpy: ", cuda_.memcpy(c.data(), c_.get(), c.size() * sizeof(float), kToHost));
+  std::vector<unsigned char> result() const override {
+    std::vector<unsigned char> c(extents(problem_).c * bytes_of(element_c(problem_.precision)));
+    need_success("cudaMemcpy: ", cuda_.memcpy(c.data(), c_.get(), c.size(), kToHost));
     return c;
   }
 

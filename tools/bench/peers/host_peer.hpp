@@ -3,8 +3,6 @@
 
 #include "bench/peers/peers.hpp"
 
-#include <cstring>
-
 namespace clbake::tool {
 
 class HostPeer : public Peer {
@@ -20,11 +18,7 @@ class HostPeer : public Peer {
     return true;
   }
 
-  std::vector<float> single_result() const override {
-    std::vector<float> c(c_.size() / sizeof(float));
-    std::memcpy(c.data(), c_.data(), c_.size());
-    return c;
-  }
+  std::vector<unsigned char> result() const override { return c_; }
 
  protected:
   Problem problem_;

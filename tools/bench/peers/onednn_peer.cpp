@@ -1,88 +1,107 @@
-// oneDNN, through its row-major GEMM functions: single precision, and bytes whose C is int32.
+// oneDNN from version 3.0 on, through its primitive for products.
 #include "bench/peers/host_peer.hpp"
 #include "bench/peers/shared_library.hpp"
 
-#include <algorithm>
+#include <clbake/operand.hpp>
+
 #include <cstdint>
 
 namespace clbake::tool {
 namespace {
 
 using Dim = std::int64_t;
-using SingleGemm = int (*)(char, char, Dim, Dim, Dim, float, const float*, Dim, const float*, Dim, float, float*, Dim);
-// A's zero point follows its leading dimension. B's elements are int8, A's int8 or uint8.
-template <typename Byte>
-using ByteGemm = int (*)(char, char, char, Dim, Dim, Dim, float, const Byte*, Dim, Byte, const std::int8_t*, Dim,
-                         std::int8_t, float, std::int32_t*, Dim, const std::int32_t*);
+
+// An argument of a primitive (dnnl_exec_arg_t), and which one it is (DNNL_ARG_...).
+struct Argument {
+  int which;
+  void* memory;
+};
+constexpr int kFirst = 1, kResult = 17, kSecond = 33;
+
+constexpr int kCpu = 1;           // dnnl_engine_kind_t
+constexpr unsigned kInOrder = 1;  // dnnl_stream_flags_t
+
+// dnnl_data_type_t; 0: none.
+int type_of(Element element) {
+  switch (element) {
+    case Element::half: return 1;
+    case Element::bfloat16: return 2;
+    case Element::single: return 3;
+    case Element::int32: return 4;
+    case Element::int8: return 5;
+    case Element::uint8: return 6;
+    default: return 0;
+  }
+}
 
 class OneDnn : public HostPeer {
  public:
   const char* name() const override { return "onednn"; }
   bool has(Precision p) const override {
-    return p == Precision::single_precision || p == mixed(Element::int8, Element::int8, Element::int32) ||
-           p == mixed(Element::uint8, Element::int8, Element::int32);
+    return type_of(element_a(p)) != 0 && type_of(element_b(p)) != 0 && bytes_of(element_c(p)) > 1;
   }
 
-  bool set(const Problem& problem) override {
-    HostPeer::set(problem);
-    if (element_a(problem.precision) == Element::int8) check_bytes<std::int8_t>();
-    if (element_a(problem.precision) == Element::uint8) check_bytes<std::uint8_t>();
+  void attach(const builder::Session* /*session*/) override {
+    engine_ = make("engine", kCpu, std::size_t{0});
+    stream_ = make("stream", engine_.get(), kInOrder);
+  }
+
+  bool set(const Problem& p) override {
+    HostPeer::set(p);
+    const Handle a = describe(operand_a(p), element_a(p.precision), p.trans_a);
+    const Handle b = describe(operand_b(p), element_b(p.precision), p.trans_b);
+    const Handle c = describe(operand_c(p), element_c(p.precision), false);
+    void* plan = nullptr;
+    if (plan_(&plan, engine_.get(), a.get(), b.get(), nullptr, c.get(), nullptr) != 0) return false;
+    const Handle planned(plan, {library_["dnnl_primitive_desc_destroy"]});
+    product_ = make("primitive", plan);
+    first_ = memory(a, a_);
+    second_ = memory(b, b_);
+    result_ = memory(c, c_);
     return true;
   }
 
   void run() override {
-    const Problem& p = problem_;
-    for (std::size_t i = 0; i < p.batch; ++i) {
-      switch (element_a(p.precision)) {
-        case Element::int8: multiply_bytes<std::int8_t>(s8_, i); break;
-        case Element::uint8: multiply_bytes<std::uint8_t>(u8_, i); break;
-        default:
-          succeed(single_(op(p.trans_a), op(p.trans_b), as_dim(p.m), as_dim(p.n), as_dim(p.k), 1,
-                          at<float>(a_, i * p.a_stride), as_dim(p.lda), at<float>(b_, i * p.b_stride), as_dim(p.ldb), 0,
-                          at<float>(c_, i * p.c_stride), as_dim(p.ldc)));
-      }
-    }
+    const Argument arguments[] = {{kFirst, first_.get()}, {kSecond, second_.get()}, {kResult, result_.get()}};
+    succeed(execute_(product_.get(), stream_.get(), 3, arguments));
+    succeed(wait_(stream_.get()));
   }
 
  private:
-  static char op(bool transposed) { return transposed ? 'T' : 'N'; }
-  static Dim as_dim(std::size_t x) { return static_cast<Dim>(x); }
-  template <typename Matrix>
-  static Matrix* at(std::vector<unsigned char>& matrix, std::size_t element) {
-    return reinterpret_cast<Matrix*>(matrix.data()) + element;
-  }
   static void succeed(int status) {
     if (status != 0) throw Failure("onednn: status " + std::to_string(status));
   }
 
-  template <typename Byte>
-  void multiply_bytes(ByteGemm<Byte> gemm, std::size_t i) {
-    const Problem& p = problem_;
-    const std::int32_t no_offset = 0;
-    succeed(gemm(op(p.trans_a), op(p.trans_b), 'F', as_dim(p.m), as_dim(p.n), as_dim(p.k), 1,
-                 at<Byte>(a_, i * p.a_stride), as_dim(p.lda), 0, at<std::int8_t>(b_, i * p.b_stride), as_dim(p.ldb), 0,
-                 0, at<std::int32_t>(c_, i * p.c_stride), as_dim(p.ldc), &no_offset));
+  // By dnnl_<what>_create, whose other parameters have the arguments' types.
+  template <typename... Arguments>
+  Handle make(const std::string& what, const Arguments&... arguments) const {
+    int (*const create)(void**, Arguments...) = library_["dnnl_" + what + "_create"];
+    void* object = nullptr;
+    succeed(create(&object, arguments...));
+    return Handle(object, {library_["dnnl_" + what + "_destroy"]});
   }
 
-  // Compares the first product's diagonal: without VNNI, old versions saturate in 16 bits.
-  template <typename Byte>
-  void check_bytes() {
-    run();
-    const Problem& p = problem_;
-    for (std::size_t i = 0; i < std::min(p.m, p.n); ++i) {
-      std::int32_t sum = 0;
-      for (std::size_t q = 0; q < p.k; ++q) {
-        sum += *at<Byte>(a_, p.trans_a ? q * p.lda + i : i * p.lda + q) *
-               *at<std::int8_t>(b_, p.trans_b ? i * p.ldb + q : q * p.ldb + i);
-      }
-      if (*at<std::int32_t>(c_, i * p.ldc + i) != sum) throw Failure("onednn: wrong result");
-    }
+  // A matrix, or those of a batch.
+  Handle describe(const Operand& o, Element element, bool trans) const {
+    const auto dim = [](std::size_t x) { return static_cast<Dim>(x); };
+    const Dim rows = dim(o.rows), cols = dim(o.cols), ld = dim(o.ld);
+    const Dim dims[] = {dim(o.batch), trans ? cols : rows, trans ? rows : cols};
+    const Dim strides[] = {dim(o.stride), trans ? 1 : ld, trans ? ld : 1};
+    const int skipped = o.batch == 1 ? 1 : 0;
+    void* description = nullptr;
+    succeed(describe_(&description, 3 - skipped, dims + skipped, type_of(element), strides + skipped));
+    return Handle(description, {library_["dnnl_memory_desc_destroy"]});
+  }
+  Handle memory(const Handle& description, std::vector<unsigned char>& matrix) const {
+    return make("memory", description.get(), engine_.get(), static_cast<void*>(matrix.data()));
   }
 
-  const SharedLibrary library_{{"libdnnl.so.2", "libdnnl.so.3", "libdnnl.so"}};
-  const SingleGemm single_ = library_["dnnl_sgemm"];
-  const ByteGemm<std::int8_t> s8_ = library_["dnnl_gemm_s8s8s32"];
-  const ByteGemm<std::uint8_t> u8_ = library_["dnnl_gemm_u8s8s32"];
+  const SharedLibrary library_{{"libdnnl.so.3", "libdnnl.so"}};
+  int (*const describe_)(void**, int, const Dim*, int, const Dim*) = library_["dnnl_memory_desc_create_with_strides"];
+  int (*const plan_)(void**, void*, void*, void*, void*, void*, void*) = library_["dnnl_matmul_primitive_desc_create"];
+  int (*const execute_)(void*, void*, int, const Argument*) = library_["dnnl_primitive_execute"];
+  int (*const wait_)(void*) = library_["dnnl_stream_wait"];
+  Handle engine_, stream_, product_, first_, second_, result_;
 };
 
 }  // namespace

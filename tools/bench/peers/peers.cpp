@@ -6,6 +6,8 @@
 #include <clbake/builder/gemm_run.hpp>
 #include <clbake/builder/reference.hpp>
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <random>
 
@@ -23,22 +25,16 @@ std::vector<unsigned char> random_bytes(std::size_t count) {
   return bytes;
 }
 
-std::vector<float> random_floats(std::size_t count) {
-  const std::vector<unsigned char> bytes = random_bytes<float>(count);
-  std::vector<float> floats(count);
-  std::memcpy(floats.data(), bytes.data(), bytes.size());
-  return floats;
-}
-
 // A run of numbers of the other types, repeated.
 std::vector<unsigned char> random_small(Element element, std::size_t count) {
   constexpr std::size_t run = 65537;
-  const std::vector<float> numbers = random_floats(run);
+  const std::vector<unsigned char> numbers = random_bytes<float>(run);
   const bool is_integer = element == Element::int8 || element == Element::uint8 || element == Element::int32;
   const std::size_t bytes = bytes_of(element);
   std::vector<unsigned char> matrix(count * bytes);
   for (std::size_t i = 0; i < std::min(count, run); ++i) {
-    builder::encode(element, is_integer ? 100 * numbers[i] : numbers[i], matrix.data() + i * bytes);
+    const double number = builder::decode(Element::single, &numbers[i * sizeof(float)]);
+    builder::encode(element, is_integer ? 100 * number : number, matrix.data() + i * bytes);
   }
   for (std::size_t i = run; i < count; ++i) std::copy_n(&matrix[(i - run) * bytes], bytes, &matrix[i * bytes]);
   return matrix;
@@ -48,7 +44,7 @@ std::vector<unsigned char> random_small(Element element, std::size_t count) {
 
 std::unique_ptr<Peer> make_peer(const std::string& name) {
   constexpr std::pair<const char*, std::unique_ptr<Peer> (*)()> kPeers[] = {
-      {"openblas", make_openblas}, {"onednn", make_onednn},     {"clblast", [] { return make_clblast({}); }},
+      {"openblas", make_openblas}, {"onednn", make_onednn},     {"clblast", make_clblast},
       {"cublas", make_cublas},     {"cublaslt", make_cublaslt}, {"cublaslt-fast", make_cublaslt_fast}};
   for (const auto& [known, make] : kPeers) {
     if (name == known) return make();
@@ -75,17 +71,35 @@ std::vector<unsigned char> random_matrix(Element element, std::size_t count) {
   return random_small(element, count);
 }
 
-void check_single(Peer& peer, const Problem& problem) {
+void check_product(Peer& peer, const Problem& p) {
   peer.run();
-  const std::vector<float> c = peer.single_result();
-  const Extents e = extents(problem);
-  const std::vector<float> a = random_floats(e.a), b = random_floats(e.b), bias = random_floats(problem.n);
-  const std::size_t apart = problem.m * problem.n * problem.k / builder::kPatientCheck + 1;
-  std::vector<std::size_t> rows = {problem.m - 1};
-  for (std::size_t row = 0; row + 1 < problem.m; row += apart) rows.push_back(row);
-  const builder::HostOperands<float> operands{problem, 1.0F, 0.0F, a, 0, b, 0, c, 0, nullptr, 0, &bias, 0};
-  if (builder::max_error(operands, c, rows) <= builder::tolerance(problem)) return;
-  throw Failure(std::string(peer.name()) + ": wrong result");
+  const Element of_a = element_a(p.precision), of_b = element_b(p.precision), of_c = element_c(p.precision);
+  if (is_complex(p.precision) || bytes_of(of_c) == 1) return;
+  const auto number = [](const std::vector<unsigned char>& matrix, Element element, std::size_t i) {
+    return builder::decode(element, &matrix[i * bytes_of(element)]);
+  };
+  const Extents e = extents(p);
+  const std::vector<unsigned char> a = random_matrix(of_a, e.a), b = random_matrix(of_b, e.b), c = peer.result(),
+                                   bias = random_matrix(Element::single, p.n);
+  const std::size_t longest = std::max(p.m, p.n);
+  for (std::size_t i = 0; i < longest; i += longest * p.k / builder::kPatientCheck + 1) {
+    const std::size_t row = p.m - 1 - i % p.m, column = p.n - 1 - i % p.n;
+    double sum = 0, terms = 0;
+    const auto add = [&](double x) {
+      sum += x;
+      terms += std::abs(x);
+    };
+    for (std::size_t q = 0; q < p.k; ++q) {
+      add(number(a, of_a, p.trans_a ? q * p.lda + row : row * p.lda + q) *
+          number(b, of_b, p.trans_b ? column * p.ldb + q : q * p.ldb + column));
+    }
+    if (p.epilogue.bias != Bias::none) add(number(bias, Element::single, column));
+    const double expected = builder::activated(p.epilogue, sum), found = number(c, of_c, row * p.ldc + column);
+    const double allowed = builder::tolerance(p, true) * std::max(terms, std::abs(expected));
+    if (of_c == Element::int32 ? found != expected : !(std::abs(found - expected) <= allowed)) {
+      throw Failure(std::string(peer.name()) + ": wrong result");
+    }
+  }
 }
 
 }  // namespace clbake::tool

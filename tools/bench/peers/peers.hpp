@@ -16,7 +16,7 @@ class Peer {
   virtual ~Peer() = default;
   virtual const char* name() const = 0;
   virtual bool uses_opencl() const { return false; }
-  // 16 bits are in the libraries on CUDA alone, mixed products in cuBLASLt and oneDNN.
+  // 16 bits are in the libraries on CUDA and in oneDNN, mixed products in cuBLASLt and oneDNN.
   virtual bool has(Precision precision) const { return !has_16_bits(precision) && !is_mixed(precision); }
   // Opens its device. Call it once, before anything below. `session`: the queue it is to use, retained; null for a
   // peer that does not use OpenCL.
@@ -26,8 +26,8 @@ class Peer {
   virtual bool set(const Problem& problem) = 0;
   // Runs the product once and waits for it.
   virtual void run() = 0;
-  // C after run(), of one product in single precision.
-  virtual std::vector<float> single_result() const = 0;
+  // The bytes of C after run().
+  virtual std::vector<unsigned char> result() const = 0;
 };
 
 // Opens the library of "openblas" (cblas on all cores, its AVX-512 core where the CPU has that), "onednn" (on all
@@ -38,8 +38,7 @@ std::unique_ptr<Peer> make_peer(const std::string& name);
 // Throw Failure when the library is not installed.
 std::unique_ptr<Peer> make_openblas();
 std::unique_ptr<Peer> make_onednn();
-// With the best parameters of these files of CLBlast's tuners; later ones win. Throws Failure, too, for another file.
-std::unique_ptr<Peer> make_clblast(const std::vector<std::string>& tuned_files);
+std::unique_ptr<Peer> make_clblast();
 std::unique_ptr<Peer> make_cublas();
 std::unique_ptr<Peer> make_cublaslt();
 // Sums of e4m3 and e5m2 stay in the matrix units, which keep about 14 bits of them.
@@ -53,9 +52,9 @@ std::unique_ptr<Peer> make_separate(const Library& library);
 // integers from -100 to 100.
 std::vector<unsigned char> random_matrix(Element element, std::size_t count);
 
-// Runs one product in single precision and compares it with the reference, with its bias for each column and
-// activation, if any; of a large one only the last row and some others, as far apart as kPatientCheck asks. Throws
-// Failure when it is wrong.
-void check_single(Peer& peer, const Problem& problem);
+// Runs the product and compares the diagonal of its first matrix that ends in the last row and column, with the bias
+// for each column and the activation, if any; of a large one elements as far apart as kPatientCheck asks. Throws
+// Failure when one is wrong. Complex numbers, and a C of 8 bits, are not compared.
+void check_product(Peer& peer, const Problem& problem);
 
 }  // namespace clbake::tool

@@ -5,6 +5,7 @@
 
 #include "cli/cli.hpp"
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,13 @@ class SharedLibrary {
   std::string name_;
   os::LibraryHandle handle_ = nullptr;
 };
+
+// A handle that a function of a library made, and the function that destroys it.
+struct Destroy {
+  int (*destroy)(void*) = nullptr;
+  void operator()(void* handle) const { destroy(handle); }
+};
+using Handle = std::unique_ptr<void, Destroy>;
 
 // The constants of BLAS (cblas.h) and CLBlast (clblast_c.h): row-major; not transposed, transposed, or conjugate
 // transposed.

@@ -18,16 +18,16 @@ namespace clbake::builder {
 // of packed weights, which may be unpacked to these types, so much once more;
 // below 2^-14, where half's numbers lie 2^-24 apart, its errors are counted in units of that sum + 2^-14. Of a complex
 // product the real and the imaginary part are sums of 2k products, their errors together sqrt(2) times one of them, and
-// products with alpha and beta are rounded before and after: 1.5 times what 2k + 4 real products may show. NVIDIA's
-// matrix units keep about 14 bits of a sum of products of e4m3 and e5m2: 2^-12 more (an H200
-// showed 2^-13, and 2^-11 where all products are positive).
-double tolerance(Precision precision, std::size_t k);
+// products with alpha and beta are rounded before and after: 1.5 times what 2k + 4 real products may show.
+// `cuts_sums`: NVIDIA's matrix units, which keep about 14 bits of a sum of products of e4m3 and e5m2, compute it: 2^-12
+// more (an H200 showed 2^-13, and 2^-11 where all products are positive).
+double tolerance(Precision precision, std::size_t k, bool cuts_sums = false);
 
 // The same with the problem's epilogue, in units of that sum with the bias, or of the result if that is larger: an
 // activation multiplies errors by its steepest slope (1.1 for SiLU, 1.13 for GELU) and adds its own: 16 u where it is
 // made of exp and a division, 40 u for erfc, which OpenCL allows 3, 2.5 and 16 units in the last place ("Relative Error
 // as ULPs").
-double tolerance(const Problem& problem);
+double tolerance(const Problem& problem, bool cuts_sums = false);
 
 // The epilogue's activation of x.
 double activated(const Epilogue& epilogue, double x);
