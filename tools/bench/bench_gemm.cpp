@@ -33,6 +33,8 @@ void declare_gemm_options(Cli& cli) {
       "peer", "LIST",
       "openblas, onednn, clblast, cublas, cublaslt (the fastest of up to eight algorithms), cublaslt-fast (its sums of "
       "e4m3 and e5m2 less exact), separated by commas; default: none");
+  cli.add_list("clblast-parameters", "LIST",
+               "JSON files of CLBlast's tuners, separated by commas; later ones win; CLBlast uses these parameters");
   cli.add_value("against", "FILE", "compare with this bundle's choices on the same device");
   cli.add_value("rounds", "N", "turns of each competitor; default 5, with --host 200");
   cli.add_list("variant", "LIST", "these variants or presets instead of the profile's choice");
@@ -276,7 +278,14 @@ int bench_gemm(const std::vector<std::string>& arguments) {
   std::vector<Precision> precisions = cli.precisions("precision");
   problems_of(cli, precisions);  // reports wrong usage before files are opened
   std::vector<std::unique_ptr<Peer>> peers;
-  for (const std::string& name : split(cli.text("peer"), ',')) peers.push_back(make_peer(name));
+  const std::vector<std::string> tuned_files = cli.list("clblast-parameters");
+  const std::vector<std::string> names = split(cli.text("peer"), ',');
+  if (!tuned_files.empty() && std::count(names.begin(), names.end(), "clblast") == 0) {
+    throw UsageError("--clblast-parameters needs --peer clblast");
+  }
+  for (const std::string& name : names) {
+    peers.push_back(name == "clblast" ? make_clblast(tuned_files) : make_peer(name));
+  }
 
   const Bundle bundle = open_verified(cli.file());
   const BenchDevice on = open_device(bundle, cli.text("device"));

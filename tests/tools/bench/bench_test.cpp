@@ -149,6 +149,31 @@ BOOST_AUTO_TEST_CASE(ABundleWithoutAProfileOrAProgramIsNamed) {
   check_refused(clbake({"bench", "bundle", empty, "--load", "--rounds", "1"}), 1, {empty, "no program for"});
 }
 
+BOOST_AUTO_TEST_CASE(ClblastGetsTheParametersOfItsTuners) {
+  const Directory directory;
+  const std::string gemm = directory.write(
+      "clblast_xgemm_2_32.json",
+      std::string(R"({"kernel_family": "xgemm_2", "precision": "32", "best_parameters": "KWG=32 PRECISION=32"})"));
+  const std::string routine = directory.write(
+      "clblast_gemm_routine_64.json",
+      std::string(R"({"kernel_family": "gemm_routine", "precision": "64", "best_parameters": "XGEMM_MIN=0"})"));
+  const std::string bad = directory.write(
+      "bad.json", std::string(R"({"kernel_family": "xgemm_2", "precision": "32", "best_parameters": "KWG=3x"})"));
+  Environment environment = fake_clblast();
+  environment.emplace_back("FAKE_CLBLAST_LOG", directory.path("log"));
+  const auto bench = [&](const std::string& files) {
+    return clbake({"bench", "gemm", baked_bundle(), "--sizes", "64", "--rounds", "1", "--precision", "single", "--peer",
+                   "clblast", "--json", "--clblast-parameters", files},
+                  environment);
+  };
+  BOOST_TEST(json_of(bench(gemm + "," + routine)).at("rows").at(0).at("peer") == "clblast");
+  BOOST_TEST(read_file(directory.path("log")) == "Xgemm 32 KWG=32 PRECISION=32\nGemmRoutine 64 XGEMM_MIN=0\n");
+  check_refused(bench(directory.path("")), 1, {directory.path(""), "Is a directory"});
+  check_refused(bench(bad), 1, {bad, "best_parameters: 'KWG=3x' is not NAME=NUMBER"});
+  environment.emplace_back("FAKE_CLBLAST_REFUSES", "1");
+  check_refused(bench(gemm), 1, {"clblast: refuses the parameters for Xgemm in 32 bits"});
+}
+
 // bench gemm beside the fake cuBLASLt, which proposes so many algorithms (fake_cublaslt.cpp).
 Outcome beside_cublaslt(const char* proposed, const char* peer = "cublaslt") {
   return clbake({"bench", "gemm", baked_bundle(), "--sizes", "40x24x56", "--precision", "single", "--trans",

@@ -1,6 +1,8 @@
 // Stands in for libclblast.so.1: a plain product in single precision of row-major matrices that are not transposed,
 // with alpha = 1 and beta = 0.
 #include <CL/cl.h>
+#include <cstdlib>
+#include <fstream>
 #include <vector>
 
 namespace {
@@ -37,3 +39,13 @@ extern "C" void CLBlastSgemmStridedBatched() {}
 extern "C" void CLBlastDgemmStridedBatched() {}
 extern "C" void CLBlastCgemmStridedBatched() {}
 extern "C" void CLBlastZgemmStridedBatched() {}
+
+extern "C" int CLBlastOverrideParameters(cl_device_id /*device*/, const char* kernel, int precision, size_t count,
+                                         const char** names, const size_t* values) {
+  if (std::getenv("FAKE_CLBLAST_REFUSES")) return -2040;
+  std::ofstream log(std::getenv("FAKE_CLBLAST_LOG"), std::ios::app);
+  log << kernel << ' ' << precision;
+  for (size_t i = 0; i < count; ++i) log << ' ' << names[i] << '=' << values[i];
+  log << '\n';
+  return 0;
+}

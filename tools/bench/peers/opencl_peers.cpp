@@ -2,12 +2,19 @@
 // its own.
 #include "bench/peers/peers.hpp"
 #include "bench/peers/shared_library.hpp"
+#include "cli/json.hpp"
 
 #include <clbake/builder/gemm_run.hpp>
+#include <clbake/os/files.hpp>
 
 #define CL_HPP_TARGET_OPENCL_VERSION 120
 #define CL_HPP_MINIMUM_OPENCL_VERSION 120
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
 #include <CL/opencl.hpp>
+#include <cstring>
+#include <fstream>
 
 namespace clbake::tool {
 namespace {
@@ -89,9 +96,73 @@ struct Routines {
 };
 
 // The best parameters of one of CLBlast's kernels for GEMM.
+struct TunedParameters {
+  std::string kernel;
+  int bits = 0;  // of the precision: 32 or 64
+  std::vector<std::string> names;
+  std::vector<std::size_t> values;
+};
+
+// By the beginning of "kernel_family", which ends in the number of the tuner's stage.
+constexpr std::pair<const char*, const char*> kTunedKernels[] = {
+    {"xgemm_direct_", "XgemmDirect"}, {"xgemm_", "Xgemm"}, {"gemm_routine", "GemmRoutine"}};
+
+// A file that one of CLBlast's tuners wrote, with "best_parameters" as "KWG=32 MWG=64". Throws Failure.
+TunedParameters read_parameters(const std::string& path) {
+  constexpr std::uintmax_t kMostBytes = std::uintmax_t{16} << 20;
+  const Result<std::string> read =
+      path == "-" ? os::read_standard_input(kMostBytes) : os::read_file_or_pipe(path, kMostBytes);
+  if (!read) throw Failure(read.status().message());
+  const Json json = Json::parse(*read, nullptr, false);
+  const auto text = [&](const char* field) {
+    if (json.is_object() && json.contains(field) && json[field].is_string()) return json[field].get<std::string>();
+    throw Failure(path + ": no text '" + field + "': not the result of a tuner of CLBlast's");
+  };
+  TunedParameters tuned;
+  const std::string family = text("kernel_family"), precision = text("precision");
+  for (const auto& [prefix, kernel] : kTunedKernels) {
+    if (tuned.kernel.empty() && family.rfind(prefix, 0) == 0) tuned.kernel = kernel;
+  }
+  if (tuned.kernel.empty()) throw Failure(path + ": kernel_family: '" + family + "' is none of GEMM's");
+  if (precision != "32" && precision != "64") {
+    throw Failure(path + ": precision: '" + precision + "' is neither 32 nor 64");
+  }
+  tuned.bits = std::stoi(precision);
+  for (const std::string& part : split(text("best_parameters"), ' ')) {
+    const std::size_t equals = std::min(part.find('='), part.size()), digits = equals + 1;
+    std::size_t value = 0;
+    const char* const end = part.data() + part.size();
+    if (equals == 0 || digits >= part.size() || std::from_chars(part.data() + digits, end, value).ptr != end) {
+      throw Failure(path + ": best_parameters: '" + part + "' is not NAME=NUMBER");
+    }
+    tuned.names.push_back(part.substr(0, equals));
+    tuned.values.push_back(value);
+  }
+  return tuned;
+}
+
 class Clblast : public OpenClPeer {
  public:
+  explicit Clblast(const std::vector<std::string>& tuned_files) {
+    for (const std::string& path : tuned_files) tuned_.push_back(read_parameters(path));
+  }
   const char* name() const override { return "clblast"; }
+
+  void attach(const builder::Session* session) override {
+    OpenClPeer::attach(session);
+    cl_device_id device = nullptr;
+    need_success("clGetCommandQueueInfo",
+                 clGetCommandQueueInfo(queue(), CL_QUEUE_DEVICE, sizeof device, &device, nullptr));
+    for (const TunedParameters& tuned : tuned_) {
+      std::vector<const char*> names;
+      for (const std::string& name : tuned.names) names.push_back(name.c_str());
+      const int status =
+          override_(device, tuned.kernel.c_str(), tuned.bits, names.size(), names.data(), tuned.values.data());
+      if (status == 0) continue;
+      throw Failure("clblast: refuses the parameters for " + tuned.kernel + " in " + std::to_string(tuned.bits) +
+                    " bits: status " + std::to_string(status));
+    }
+  }
 
  private:
   void enqueue(cl_event* event) override {
@@ -122,6 +193,9 @@ class Clblast : public OpenClPeer {
   const Routines<double> double_{library_, "D"};
   const Routines<cl_float2> complex_single_{library_, "C"};
   const Routines<cl_double2> complex_double_{library_, "Z"};
+  int (*const override_)(cl_device_id, const char*, int, std::size_t, const char**,
+                         const std::size_t*) = library_["CLBlastOverrideParameters"];
+  std::vector<TunedParameters> tuned_;
 };
 
 // One work-item for each element of C, which is n columns wide without gaps.
@@ -182,7 +256,10 @@ class Separate : public OpenClPeer {
 
 }  // namespace
 
-std::unique_ptr<Peer> make_clblast() { return std::make_unique<Clblast>(); }
+std::unique_ptr<Peer> make_clblast(const std::vector<std::string>& tuned_files) {
+  return std::make_unique<Clblast>(tuned_files);
+}
+
 std::unique_ptr<Peer> make_separate(const Library& library) { return std::make_unique<Separate>(library); }
 
 }  // namespace clbake::tool

@@ -44,7 +44,7 @@ std::vector<unsigned char> random_small(Element element, std::size_t count) {
 
 std::unique_ptr<Peer> make_peer(const std::string& name) {
   constexpr std::pair<const char*, std::unique_ptr<Peer> (*)()> kPeers[] = {
-      {"openblas", make_openblas}, {"onednn", make_onednn},     {"clblast", make_clblast},
+      {"openblas", make_openblas}, {"onednn", make_onednn},     {"clblast", [] { return make_clblast({}); }},
       {"cublas", make_cublas},     {"cublaslt", make_cublaslt}, {"cublaslt-fast", make_cublaslt_fast}};
   for (const auto& [known, make] : kPeers) {
     if (name == known) return make();

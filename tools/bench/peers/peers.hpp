@@ -38,7 +38,8 @@ std::unique_ptr<Peer> make_peer(const std::string& name);
 // Throw Failure when the library is not installed.
 std::unique_ptr<Peer> make_openblas();
 std::unique_ptr<Peer> make_onednn();
-std::unique_ptr<Peer> make_clblast();
+// With the best parameters of these files of CLBlast's tuners; later ones win. Throws Failure, too, for another file.
+std::unique_ptr<Peer> make_clblast(const std::vector<std::string>& tuned_files);
 std::unique_ptr<Peer> make_cublas();
 std::unique_ptr<Peer> make_cublaslt();
 // Sums of e4m3 and e5m2 stay in the matrix units, which keep about 14 bits of them.
