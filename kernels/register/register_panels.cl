@@ -6,8 +6,8 @@
 #else
 #define IN_REAL 1
 #endif
-// A single row or column of C is multiplied straight from memory, by the variants for few rows and for few columns.
-#define MULTIPLIES_LINES (!MIXED && VECTOR_WIDTH > 1 && (MS <= 2 || (NL == NS && NL <= 16)))
+// Few rows or columns of C are multiplied straight from memory, by the variants for them.
+#define MULTIPLIES_LINES (!MIXED && VECTOR_WIDTH > 1 && NS >= 8 && (MS <= 2 || (NL == NS && NL <= 16)))
 #define PANEL (KL / IN_REAL * VECTORS)
 #define KEEPS_SUMS (SPLIT_K == 1 && PRECISION < 32)
 // Half and 8 bits of floating point are converted once for all panels.

@@ -146,11 +146,10 @@ GEMM_KERNEL(1, 1) {
   const Epilogue whole = {0};
 #endif
 #if MULTIPLIES_LINES
-  const int is_row = ROW_FITS && m == 1 && tile.columns >= VECTOR_WIDTH;
-  if (is_row || (COLUMN_FITS && n == 1 && tile.rows >= VECTOR_WIDTH)) {
-    const int along_k = is_row ? TRANS_B : !TRANS_A;
-    multiply_line(tile, is_row, along_k, is_row ? A_STEP_P : B_STEP_P, is_row ? B_STEP_J : A_STEP_I,
-                  is_row ? B_STEP_P : A_STEP_P, ldc, alpha, beta, &whole);
+  const int is_row = m <= LINES && tile.columns >= VECTOR_WIDTH;
+  if (is_row || (n <= LINES && tile.rows >= VECTOR_WIDTH)) {
+    const Lines of_a = {tile.a, A_STEP_I, A_STEP_P}, of_b = {tile.b, B_STEP_J, B_STEP_P};
+    multiply_lines(tile, is_row, (real*)panels, is_row ? of_a : of_b, is_row ? of_b : of_a, ldc, alpha, beta, &whole);
     return;
   }
 #endif
