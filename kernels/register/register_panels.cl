@@ -7,11 +7,12 @@
 #define IN_REAL 1
 #endif
 // Few rows or columns of C are multiplied straight from memory, by the variants for them.
-#define MULTIPLIES_LINES (!MIXED && VECTOR_WIDTH > 1 && NS >= 8 && (MS <= 2 || (NL == NS && NL <= 16)))
+#define MULTIPLIES_LINES \
+  (!MIXED && VECTOR_WIDTH > 1 && NS >= 8 && KL >= 2 * VECTOR_WIDTH && (MS <= 2 || (NL == NS && NL <= 16)))
 #define PANEL (KL / IN_REAL * VECTORS)
 #define KEEPS_SUMS (SPLIT_K == 1 && PRECISION < 32)
 // Half and 8 bits of floating point are converted once for all panels.
-#define CONVERTS_A (MIXED ? !SUMS_INTEGERS : PRECISION == 16 && !BFLOAT16)
+#define CONVERTS_A (MIXED ? !SUMS_INTEGERS : (PRECISION == 16 && !BFLOAT16) || (MS > 8 && NL >= 4 * NS))
 #define FILL (!TRANS_B && !DOTS)  // a whole panel is filled while it is multiplied for the first time
 
 // How many steps of k ahead the rows of a matrix are prefetched: a step takes about MS * VECTORS cycles, an access to
@@ -80,13 +81,19 @@ typedef struct {
 static inline void prepare_strips(Strip* strip, __global const operand* a, const int lda, const int depth,
                                   const int rows) {
   int p = 0;
-#if !TRANS_A && PRECISION == 16 && !MIXED
+#if !TRANS_A && !MIXED
   for (; p + VECTOR_WIDTH <= depth; p += VECTOR_WIDTH) {
     UNROLLED(i, MS) VSTORE_REAL(VLOAD(a + min(i, rows - 1) * A_STEP_I + p), &ELEMENT_OF_A(i, p));
   }
 #endif
   for (; p < depth; ++p) {
-    UNROLLED(i, MS) ELEMENT_OF_A(i, p) = LOAD_A(a + min(i, rows - 1) * A_STEP_I + p * A_STEP_P);
+    __global const operand* column = a + p * A_STEP_P;
+    if (TRANS_A) PREFETCH_LINE(column + A_AHEAD * A_STEP_P);
+    if (TRANS_A && rows >= MS) {
+      UNROLLED(i, MS) ELEMENT_OF_A(i, p) = LOAD_A(column + i * A_STEP_I);
+    } else {
+      UNROLLED(i, MS) ELEMENT_OF_A(i, p) = LOAD_A(column + min(i, rows - 1) * A_STEP_I);
+    }
   }
 }
 #else
