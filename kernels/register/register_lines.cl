@@ -9,8 +9,10 @@ static ALWAYS_INLINE void update_tile(__global output* c, const int ldc, realv s
                                       const int row, const int column);
 static inline size_t equal_tile(const size_t extent, const size_t largest, const size_t unit);
 
-#define LINES 8                                                          // the most
-#define LINE_GROUP 4                                                     // that are multiplied at a time
+// The most, where vectors lie along k and where they do not; the rest of a block then stays in the L1 cache.
+#define MOST_LINES(along_k) ((along_k) || NS < 16 ? 8 : 16)
+#define LINE_GROUP 4                                                     // lines that are multiplied at a time
+#define BLOCK_ACROSS 128                                                 // steps of k, if there are more groups
 #define OTHERS (VECTOR_WIDTH * (int)sizeof(real) < 64 ? 2 : 4)           // vectors of the other operand meanwhile
 #define SLOTS (((ML > NL ? ML : NL) + VECTOR_WIDTH - 1) / VECTOR_WIDTH)  // vectors of sums of a line
 #define LINE_AHEAD 256                                                   // elements that are prefetched of each line
@@ -89,15 +91,16 @@ static ALWAYS_INLINE void multiply_across_k(realv* sums, const Lines lines, cons
 static ALWAYS_INLINE void multiply_lines(const Tile tile, const int is_row, real* packed, Lines lines, Lines others,
                                          const int ldc, const updated alpha, const updated beta, const Epilogue* e) {
   const int along_k = is_row ? TRANS_B : !TRANS_A;
-  const int count = is_row ? tile.rows : tile.columns, groups = (count + LINE_GROUP - 1) / LINE_GROUP;
+  const int count = is_row ? tile.rows : tile.columns;
+  const int copies = count > 1 ? (count + LINE_GROUP - 1) / LINE_GROUP * LINE_GROUP : 1;
   const int extent = is_row ? tile.columns : tile.rows;
-  const int largest = KL * NL / (count > 1 ? groups * LINE_GROUP : 1) - VECTOR_WIDTH;
+  const int largest = along_k || copies <= LINE_GROUP ? KL * NL / copies - VECTOR_WIDTH : BLOCK_ACROSS;
   const int block = equal_tile(tile.depth, largest, VECTOR_WIDTH), packed_step = block + VECTOR_WIDTH;
-  realv sums[LINES * SLOTS];
-  for (int s = 0; s < LINES * SLOTS; ++s) sums[s] = (realv)(0);
+  realv sums[MOST_LINES(0) * SLOTS];
+  for (int s = 0; s < MOST_LINES(0) * SLOTS; ++s) sums[s] = (realv)(0);
   for (int done = 0; done < tile.depth; done += block) {
     const int depth = min(block, tile.depth - done);
-    for (int r = 0; along_k && r < (count > 1 ? groups * LINE_GROUP : 1); ++r) {
+    for (int r = 0; along_k && r < copies; ++r) {
       __global const operand* line = lines.first + min(r, count - 1) * lines.step;
       for (int p = 0; p < depth; ++p) packed[r * packed_step + p] = LOAD_B(line + p * lines.p_step);
     }
