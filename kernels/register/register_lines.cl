@@ -3,16 +3,9 @@
 
 #if MULTIPLIES_LINES
 
-// register_tile.cl.
-static ALWAYS_INLINE void update_tile(__global output* c, const int ldc, realv sum[MS][VECTORS], const int rows,
-                                      const int columns, const updated alpha, const updated beta, const Epilogue* e,
-                                      const int row, const int column);
-static inline size_t equal_tile(const size_t extent, const size_t largest, const size_t unit);
-
-// The most, where vectors lie along k and where they do not; the rest of a block then stays in the L1 cache.
+// The most, where vectors lie along k and where they do not: then a block of 128 steps stays in the L1 cache.
 #define MOST_LINES(along_k) ((along_k) || NS < 16 ? 8 : 16)
 #define LINE_GROUP 4                                                     // lines that are multiplied at a time
-#define BLOCK_ACROSS 128                                                 // steps of k, if there are more groups
 #define OTHERS (VECTOR_WIDTH * (int)sizeof(real) < 64 ? 2 : 4)           // vectors of the other operand meanwhile
 #define SLOTS (((ML > NL ? ML : NL) + VECTOR_WIDTH - 1) / VECTOR_WIDTH)  // vectors of sums of a line
 #define LINE_AHEAD 256                                                   // elements that are prefetched of each line
@@ -55,7 +48,7 @@ static ALWAYS_INLINE void multiply_along_k(const int group, realv* sums, const r
   }
 }
 
-// Where the vector of this number begins. If there are no whole vectors, the last two overlap.
+// The first line of the vector of this number. If not all vectors are whole, the last two overlap.
 static inline int first_of_slot(const int slot, const int extent) {
   return min(slot * VECTOR_WIDTH, extent - VECTOR_WIDTH);
 }
@@ -94,16 +87,14 @@ static ALWAYS_INLINE void multiply_lines(const Tile tile, const int is_row, real
   const int count = is_row ? tile.rows : tile.columns;
   const int copies = count > 1 ? (count + LINE_GROUP - 1) / LINE_GROUP * LINE_GROUP : 1;
   const int extent = is_row ? tile.columns : tile.rows;
-  const int largest = along_k || copies <= LINE_GROUP ? KL * NL / copies - VECTOR_WIDTH : BLOCK_ACROSS;
+  const int largest = along_k || copies <= LINE_GROUP ? KL * NL / copies - VECTOR_WIDTH : 128;
   const int block = equal_tile(tile.depth, largest, VECTOR_WIDTH), packed_step = block + VECTOR_WIDTH;
-  realv sums[MOST_LINES(0) * SLOTS];
-  for (int s = 0; s < MOST_LINES(0) * SLOTS; ++s) sums[s] = (realv)(0);
+  realv sums[MOST_LINES(0) * SLOTS] = {(realv)(0)};
   for (int done = 0; done < tile.depth; done += block) {
     const int depth = min(block, tile.depth - done);
-    for (int r = 0; along_k && r < copies; ++r) {
-      __global const operand* line = lines.first + min(r, count - 1) * lines.step;
-      for (int p = 0; p < depth; ++p) packed[r * packed_step + p] = LOAD_B(line + p * lines.p_step);
-    }
+    for (int r = 0; along_k && r < copies; ++r)
+      for (int p = 0; p < depth; ++p)
+        packed[r * packed_step + p] = LOAD_B(lines.first + min(r, count - 1) * lines.step + p * lines.p_step);
     for (int slot = 0; slot * VECTOR_WIDTH < extent; slot += along_k ? 1 : OTHERS) {
       const Lines some = {others.first + first_of_slot(slot, extent) * others.step, others.step, 1};
       for (int r = 0; r < count; r += LINE_GROUP) {
@@ -120,17 +111,15 @@ static ALWAYS_INLINE void multiply_lines(const Tile tile, const int is_row, real
     lines.first += block * lines.p_step;
     others.first += block * others.p_step;
   }
-  for (int r = 0; r < (is_row ? count : 1); ++r) {
-    for (int at = 0; at < extent;) {
-      const int slot = at / VECTOR_WIDTH, first = first_of_slot(slot, extent);
-      const int width = is_row && at == first ? VECTOR_WIDTH : 1;
+  for (int row = 0; row < tile.rows; ++row) {
+    for (int column = 0; column < tile.columns; column += NS) {
+      const int columns = min(NS, tile.columns - column);
       realv sum[MS][VECTORS];
-      sum[0][0] = sums[r * SLOTS + slot];
-      for (int l = r; width == 1 && l < (is_row ? r + 1 : count); ++l)
-        ((real*)sum[0])[l - r] = ((const real*)&sums[l * SLOTS + slot])[at - first];
-      update_tile(tile.c + (is_row ? r * (ulong)ldc + at : at * (ulong)ldc), ldc, sum, 1, is_row ? width : count, alpha,
-                  beta, e, is_row ? r : at, is_row ? at : 0);
-      at += width;
+      for (int q = 0; q < columns; ++q) {
+        const int line = is_row ? row : column + q, at = is_row ? column + q : row, slot = at / VECTOR_WIDTH;
+        ((real*)sum[0])[q] = ((const real*)&sums[line * SLOTS + slot])[at - first_of_slot(slot, extent)];
+      }
+      update_tile(tile.c + row * (ulong)ldc + column, ldc, sum, 1, columns, alpha, beta, e, row, column);
     }
   }
 }
