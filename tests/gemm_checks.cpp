@@ -48,7 +48,7 @@ std::vector<Size> edge_sizes(const cache::Launch& launch) {
           {m, 1, 7},          {m - 1, n, 8},     {m, n, 16},        {m + 1, n + 1, 17}, {m, n - 1, 513},
           {m - 1, n - 1, 31}, {2 * m + 3, n, 5}, {m, 2 * n + 3, 5}, {2 * m, 2 * n, 32}, {2 * m + 1, 2 * n + 1, 65},
           {1, 257, 33},       {257, 1, 33},      {3, 5, 1030},      {67, 131, 64},      {m + 7, n + 9, 129},
-          {m, n, 712}};
+          {m, n, 712},        {7, 41, 150},      {53, 14, 140}};
 }
 
 Result<FromSource> from_source(const Device& device, const kernels::Params& params) {

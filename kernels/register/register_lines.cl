@@ -1,77 +1,125 @@
-// register_tile where C is a single row or column: a line of the one operand by all lines of the other, straight from
+// register_tile where C has few rows or columns: lines of the one operand by all lines of the other, straight from
 // memory.
 
 #if MULTIPLIES_LINES
 
-// register_tile.cl.
-static ALWAYS_INLINE void update_tile(__global output* c, const int ldc, realv sum[MS][VECTORS], const int rows,
-                                      const int columns, const updated alpha, const updated beta, const Epilogue* e,
-                                      const int row, const int column);
+// The most, where vectors lie along k and where they do not: then a block of 128 steps stays in the L1 cache.
+#define MOST_LINES(along_k) ((along_k) || NS < 16 ? 8 : 16)
+#define LINE_GROUP 4                                                     // lines that are multiplied at a time
+#define OTHERS (VECTOR_WIDTH * (int)sizeof(real) < 64 ? 2 : 4)           // vectors of the other operand meanwhile
+#define SLOTS (((ML > NL ? ML : NL) + VECTOR_WIDTH - 1) / VECTOR_WIDTH)  // vectors of sums of a line
+#define LINE_AHEAD 256                                                   // elements that are prefetched of each line
 
-#define ROW_FITS (!TRANS_B || A_STEP_P == 1)  // vectors of both operands, or of the others' neighbours
-#define COLUMN_FITS (TRANS_A || B_STEP_P == 1)
-#define LINE_AHEAD 256  // elements that are prefetched of each line
-#define AT_ONCE 8       // vectors
+// An operand's lines: the first one, and the distances from one to the next and from one step of k to the next.
+typedef struct {
+  __global const operand* first;
+  ulong step, p_step;
+} Lines;
 
-// The products of a line with VECTOR_WIDTH others, `step` apart; all along k in memory. The sums of each are in a
-// vector of its own until the end.
-static ALWAYS_INLINE realv multiply_lines(__global const operand* line, __global const operand* others,
-                                          const ulong step, const int depth) {
-  realv square[VECTOR_WIDTH];
-  UNROLLED(q, VECTOR_WIDTH) square[q] = (realv)(0);
-  int p = 0;
-  for (; p + VECTOR_WIDTH <= depth; p += VECTOR_WIDTH) {
-    const realv of_line = VLOAD_B(line + p);
-    UNROLLED(q, VECTOR_WIDTH) {
-      PREFETCH_LINE(others + q * step + p + LINE_AHEAD);
-      square[q] += of_line * VLOAD_B(others + q * step + p);
-    }
-  }
-  transpose(square);
-  realv sum = (realv)(0);
-  UNROLLED(q, VECTOR_WIDTH) sum += square[q];
-  for (; p < depth; ++p) {
-    UNROLLED(q, VECTOR_WIDTH) ((real*)&sum)[q] += LOAD_A(line + p) * LOAD_B(others + q * step + p);
-  }
-  return sum;
-}
-
-// A row or column of C: a line, `line_step` from one element to the next, with all others, `step` apart, a vector of
-// them or more. If their number is no multiple of a vector, the last two overlap; what they share is written once.
-static ALWAYS_INLINE void multiply_line(const Tile tile, const int is_row, const int along_k, const ulong line_step,
-                                        const ulong step, const ulong p_step, const int ldc, const updated alpha,
-                                        const updated beta, const Epilogue* e) {
-  __global const operand* line = is_row ? tile.a : tile.b;
-  __global const operand* others = is_row ? tile.b : tile.a;
-  const int count = is_row ? tile.columns : tile.rows;
-  for (int i = 0; i < count; i += AT_ONCE * VECTOR_WIDTH) {
-    realv sums[AT_ONCE];
-    int first[AT_ONCE];
-    UNROLLED(v, AT_ONCE) {
-      first[v] = min(i + v * VECTOR_WIDTH, count - VECTOR_WIDTH);
-      sums[v] = (realv)(0);
-    }
-    if (along_k) {
-      for (int v = 0; v < AT_ONCE && i + v * VECTOR_WIDTH < count; ++v)
-        sums[v] = multiply_lines(line, others + first[v] * step, step, tile.depth);
-    } else {
-      __global const operand* from = others;
-      for (int p = 0; p < tile.depth; ++p, from += p_step) {
-        const real x = LOAD_A(line + p * line_step);
-        UNROLLED(v, AT_ONCE) {
-          PREFETCH_LINE(from + A_AHEAD * p_step + first[v]);
-          sums[v] += x * VLOAD_B(from + first[v]);
-        }
+// sums += the products of `group` packed lines, `packed_step` apart, with VECTOR_WIDTH others that lie along k in
+// memory. Until the end each sum is a vector.
+static ALWAYS_INLINE void multiply_along_k(const int group, realv* sums, const real* packed, const int packed_step,
+                                           const Lines others, const int depth) {
+  realv square[LINE_GROUP][VECTOR_WIDTH];
+  for (int q = 0; q < VECTOR_WIDTH; q += OTHERS) {
+    __global const operand* from = others.first + q * others.step;
+    realv sum[OTHERS][LINE_GROUP];
+    UNROLLED(t, OTHERS)
+      UNROLLED(r, group) sum[t][r] = (realv)(0);
+    int p = 0;
+    for (; p + VECTOR_WIDTH <= depth; p += VECTOR_WIDTH) {
+      UNROLLED(t, OTHERS) {
+        PREFETCH_LINE(from + t * others.step + p + LINE_AHEAD);
+        const realv other = VLOAD_B(from + t * others.step + p);
+        UNROLLED(r, group) sum[t][r] += VLOAD_REAL(packed + (r * packed_step + p)) * other;
       }
     }
-    for (int at = i; at < min(count, i + AT_ONCE * VECTOR_WIDTH);) {
-      const int v = (at - i) / VECTOR_WIDTH;
-      const int width = is_row && at == first[v] ? VECTOR_WIDTH : 1;
+    UNROLLED(t, OTHERS) {
+      UNROLLED(r, group) square[r][q + t] = sum[t][r];
+      for (int rest = p; rest < depth; ++rest) {
+        const real other = LOAD_B(from + t * others.step + rest);
+        for (int r = 0; r < group; ++r) ((real*)&square[r][q + t])[0] += packed[r * packed_step + rest] * other;
+      }
+    }
+  }
+  for (int r = 0; r < group; ++r) {
+    transpose(square[r]);
+    UNROLLED(q, VECTOR_WIDTH) sums[r * SLOTS] += square[r][q];
+  }
+}
+
+// The first line of the vector of this number. If not all vectors are whole, the last two overlap.
+static inline int first_of_slot(const int slot, const int extent) {
+  return min(slot * VECTOR_WIDTH, extent - VECTOR_WIDTH);
+}
+
+// sums += the products of a group of lines, of which `count` exist, with vectors of neighbours, from number `slot` on.
+static ALWAYS_INLINE void multiply_across_k(realv* sums, const Lines lines, const int count, const Lines others,
+                                            const int slot, const int extent, const int depth) {
+  ulong line[LINE_GROUP];
+  realv sum[LINE_GROUP][OTHERS];
+  int first[OTHERS];
+  UNROLLED(t, OTHERS) first[t] = first_of_slot(slot + t, extent);
+  UNROLLED(r, LINE_GROUP) {
+    line[r] = min(r, count - 1) * lines.step;
+    UNROLLED(t, OTHERS) sum[r][t] = (realv)(0);
+  }
+  for (int p = 0; p < depth; ++p) {
+    realv other[OTHERS];
+    UNROLLED(t, OTHERS) {
+      PREFETCH_LINE(others.first + (p + A_AHEAD) * others.p_step + first[t]);
+      other[t] = VLOAD_B(others.first + p * others.p_step + first[t]);
+    }
+    UNROLLED(r, LINE_GROUP) {
+      const real x = LOAD_B(lines.first + line[r] + p * lines.p_step);
+      UNROLLED(t, OTHERS) sum[r][t] += x * other[t];
+    }
+  }
+  for (int t = 0; t < OTHERS && slot + t < SLOTS; ++t)
+    for (int r = 0; r < LINE_GROUP; ++r) sums[r * SLOTS + t] += sum[r][t];
+}
+
+// A tile of few rows or columns: `lines` of the one operand by a vector of lines of the other, or more. Those that lie
+// along k are packed.
+static ALWAYS_INLINE void multiply_lines(const Tile tile, const int is_row, real* packed, Lines lines, Lines others,
+                                         const int ldc, const updated alpha, const updated beta, const Epilogue* e) {
+  const int along_k = is_row ? TRANS_B : !TRANS_A;
+  const int count = is_row ? tile.rows : tile.columns;
+  const int copies = count > 1 ? (count + LINE_GROUP - 1) / LINE_GROUP * LINE_GROUP : 1;
+  const int extent = is_row ? tile.columns : tile.rows;
+  const int largest = along_k || copies <= LINE_GROUP ? KL * NL / copies - VECTOR_WIDTH : 128;
+  const int block = equal_tile(tile.depth, largest, VECTOR_WIDTH), packed_step = block + VECTOR_WIDTH;
+  realv sums[MOST_LINES(0) * SLOTS] = {(realv)(0)};
+  for (int done = 0; done < tile.depth; done += block) {
+    const int depth = min(block, tile.depth - done);
+    for (int r = 0; along_k && r < copies; ++r)
+      for (int p = 0; p < depth; ++p)
+        packed[r * packed_step + p] = LOAD_B(lines.first + min(r, count - 1) * lines.step + p * lines.p_step);
+    for (int slot = 0; slot * VECTOR_WIDTH < extent; slot += along_k ? 1 : OTHERS) {
+      const Lines some = {others.first + first_of_slot(slot, extent) * others.step, others.step, 1};
+      for (int r = 0; r < count; r += LINE_GROUP) {
+        const Lines group = {lines.first + r * lines.step, lines.step, lines.p_step};
+        realv* to = sums + (r * SLOTS + slot);
+        if (!along_k)
+          multiply_across_k(to, group, count - r, others, slot, extent, depth);
+        else if (count == 1)
+          multiply_along_k(1, to, packed, packed_step, some, depth);
+        else
+          multiply_along_k(LINE_GROUP, to, packed + r * packed_step, packed_step, some, depth);
+      }
+    }
+    lines.first += block * lines.p_step;
+    others.first += block * others.p_step;
+  }
+  for (int row = 0; row < tile.rows; ++row) {
+    for (int column = 0; column < tile.columns; column += NS) {
+      const int columns = min(NS, tile.columns - column);
       realv sum[MS][VECTORS];
-      sum[0][0] = width > 1 ? sums[v] : (realv)(((const real*)&sums[v])[at - first[v]]);
-      update_tile(tile.c + at * (is_row ? (ulong)1 : (ulong)ldc), ldc, sum, 1, width, alpha, beta, e, is_row ? 0 : at,
-                  is_row ? at : 0);
-      at += width;
+      for (int q = 0; q < columns; ++q) {
+        const int line = is_row ? row : column + q, at = is_row ? column + q : row, slot = at / VECTOR_WIDTH;
+        ((real*)sum[0])[q] = ((const real*)&sums[line * SLOTS + slot])[at - first_of_slot(slot, extent)];
+      }
+      update_tile(tile.c + row * (ulong)ldc + column, ldc, sum, 1, columns, alpha, beta, e, row, column);
     }
   }
 }

@@ -1,23 +1,53 @@
-// How register_tile packs: panels of op(B), and what it converts of op(A) on the way. Bytes for AVX512-VNNI:
-// register_dots.cl.
+// How register_tile cuts C into tiles, packs, panels of op(B) and strips of op(A), and writes a tile. Bytes for
+// AVX512-VNNI: register_dots.cl.
 
-#if DOTS
-#define IN_REAL 4  // steps of k in a real of the panel
-#else
-#define IN_REAL 1
-#endif
-// A single row or column of C is multiplied straight from memory, by the variants for few rows and for few columns.
-#define MULTIPLIES_LINES (!MIXED && VECTOR_WIDTH > 1 && (MS <= 2 || (NL == NS && NL <= 16)))
+#define IN_REAL (DOTS ? 4 : 1)  // steps of k in a real of the panel
+// Few rows or columns of C are multiplied straight from memory, but by variants for large products.
+#define MULTIPLIES_LINES (!MIXED && VECTOR_WIDTH > 1 && NS >= 8 && NL <= 128 && KL >= 2 * VECTOR_WIDTH)
 #define PANEL (KL / IN_REAL * VECTORS)
 #define KEEPS_SUMS (SPLIT_K == 1 && PRECISION < 32)
-// Half and 8 bits of floating point are converted once for all panels.
-#define CONVERTS_A (MIXED ? !SUMS_INTEGERS : PRECISION == 16 && !BFLOAT16)
-#define FILL (!TRANS_B && !DOTS)  // a whole panel is filled while it is multiplied for the first time
+// Half and 8 bits of floating point are converted once for all panels; a tall tile has too many row pointers.
+#define CONVERTS_A (MIXED ? !SUMS_INTEGERS : (PRECISION == 16 && !BFLOAT16) || (MS > 8 && NL >= 4 * NS))
 
 // How many steps of k ahead the rows of a matrix are prefetched: a step takes about MS * VECTORS cycles, an access to
 // memory one or two hundred. Prefetching beyond the end is harmless.
 #define B_AHEAD 8
 #define A_AHEAD 24
+
+// The tile size that cuts `extent` into equal tiles of at most `largest`, in multiples of `unit`. With one smaller tile
+// at the end, its core would run out of work early.
+static inline size_t equal_tile(const size_t extent, const size_t largest, const size_t unit) {
+  const size_t tiles = max((extent + largest - 1) / largest, (size_t)1);
+  const size_t size = (extent + tiles - 1) / tiles;
+  return (size + unit - 1) / unit * unit;
+}
+
+// c = alpha * sum + beta * c for the rows x columns tile at c, which begins at this row and column of the epilogue's
+// part of C. A whole tile goes straight from registers to C, an incomplete one, or with an epilogue, through memory:
+// both are rare, and their code stays small.
+static ALWAYS_INLINE void update_tile(__global output* c, const int ldc, realv sum[MS][VECTORS], const int rows,
+                                      const int columns, const updated alpha, const updated beta, const Epilogue* e,
+                                      const int row, const int column) {
+  if (rows == MS && columns == NS && e->steps == 0) {
+    EACH_SUM(update_vector(c + i * (ulong)ldc + w * VECTOR_WIDTH, sum[i][w], VECTOR_WIDTH, alpha, beta))
+    return;
+  }
+  realv copy[MS][VECTORS];
+  EACH_SUM(copy[i][w] = sum[i][w])
+  for (int i = 0; i < rows; ++i) {
+    for (int v = 0; v * VECTOR_WIDTH < columns; ++v) {
+      __global output* to = c + i * (ulong)ldc + v * VECTOR_WIDTH;
+      const int count = columns - v * VECTOR_WIDTH;
+#if SPLIT_K == 1
+      if (e->steps != 0) {
+        finish_vector(e, to, row + i, column + v * VECTOR_WIDTH, copy[i][v], count, alpha, beta);
+        continue;
+      }
+#endif
+      update_vector(to, copy[i][v], count, alpha, beta);
+    }
+  }
+}
 
 #if (TRANS_B && VECTOR_WIDTH > 1) || MULTIPLIES_LINES
 // Transposes a square of VECTOR_WIDTH vectors. Each stage interleaves the upper with the lower half of the rows; after
@@ -80,13 +110,19 @@ typedef struct {
 static inline void prepare_strips(Strip* strip, __global const operand* a, const int lda, const int depth,
                                   const int rows) {
   int p = 0;
-#if !TRANS_A && PRECISION == 16 && !MIXED
+#if !TRANS_A && !MIXED
   for (; p + VECTOR_WIDTH <= depth; p += VECTOR_WIDTH) {
     UNROLLED(i, MS) VSTORE_REAL(VLOAD(a + min(i, rows - 1) * A_STEP_I + p), &ELEMENT_OF_A(i, p));
   }
 #endif
   for (; p < depth; ++p) {
-    UNROLLED(i, MS) ELEMENT_OF_A(i, p) = LOAD_A(a + min(i, rows - 1) * A_STEP_I + p * A_STEP_P);
+    __global const operand* column = a + p * A_STEP_P;
+    if (TRANS_A) PREFETCH_LINE(column + A_AHEAD * A_STEP_P);
+    if (TRANS_A && rows >= MS) {
+      UNROLLED(i, MS) ELEMENT_OF_A(i, p) = LOAD_A(column + i * A_STEP_I);
+    } else {
+      UNROLLED(i, MS) ELEMENT_OF_A(i, p) = LOAD_A(column + min(i, rows - 1) * A_STEP_I);
+    }
   }
 }
 #else

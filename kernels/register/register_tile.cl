@@ -26,8 +26,6 @@
 //                 op(A), KL * MS elements, the L1 cache. C is read and written once for each block
 //   MS, NS        rows and columns of C in registers. MS * NS / VECTOR_WIDTH accumulators, NS / VECTOR_WIDTH vectors of
 //                 the panel's row and one for the element of op(A) should fit the vector registers
-//   VECTOR_WIDTH  elements of one vector register
-//   KS            unrolling of the loop over k
 //   DOTS          1: bytes are multiplied by AVX512-VNNI's instruction, which adds four products to each of 16 sums:
 //                 a step of the loop takes four of k
 //
@@ -37,48 +35,15 @@
 // At the edges of C, missing columns of op(B) are zero in the panel, and the last row of op(A) stands in for missing
 // rows. Neither reaches C.
 
-// c = alpha * sum + beta * c for the rows x columns tile at c, which begins at this row and column of the epilogue's
-// part of C. A whole tile goes straight from registers to C, an incomplete one, or with an epilogue, through memory:
-// both are rare, and their code stays small.
-static ALWAYS_INLINE void update_tile(__global output* c, const int ldc, realv sum[MS][VECTORS], const int rows,
-                                      const int columns, const updated alpha, const updated beta, const Epilogue* e,
-                                      const int row, const int column) {
-  if (rows == MS && columns == NS && e->steps == 0) {
-    UNROLLED(i, MS)
-      UNROLLED(v, VECTORS) update_vector(c + i * (ulong)ldc + v * VECTOR_WIDTH, sum[i][v], VECTOR_WIDTH, alpha, beta);
-    return;
-  }
-  realv copy[MS][VECTORS];
-  UNROLLED(i, MS)
-    UNROLLED(v, VECTORS) copy[i][v] = sum[i][v];
-  for (int i = 0; i < rows; ++i) {
-    for (int v = 0; v * VECTOR_WIDTH < columns; ++v) {
-      __global output* to = c + i * (ulong)ldc + v * VECTOR_WIDTH;
-      const int count = columns - v * VECTOR_WIDTH;
-#if SPLIT_K == 1
-      if (e->steps != 0) {
-        finish_vector(e, to, row + i, column + v * VECTOR_WIDTH, copy[i][v], count, alpha, beta);
-        continue;
-      }
-#endif
-      update_vector(to, copy[i][v], count, alpha, beta);
-    }
-  }
-}
-
-// c = alpha * strip * panel + beta * c for the rows x columns tile at c; the strip of op(A) begins at a.
+// sum = strip * panel, and `before` where KEEPS_SUMS (null: none); the strip of op(A) begins at a.
 //   fill = 1  also packs the panel, row by row, from b: hidden behind the multiplications, this costs less than a
 //             separate pass
 //   fill = 0  the panel is packed
-// With KEEPS_SUMS it adds to the sums `before` (null: none), and `after`, if not null, takes them in the place of C.
 // Inlined, so that `fill` is a constant in the loop.
-static ALWAYS_INLINE void multiply_tile(__global output* c, const int ldc, __global const operand* a, const int lda,
+static ALWAYS_INLINE void multiply_tile(realv sum[MS][VECTORS], __global const operand* a, const int lda,
                                         const Strip* strip, realv* panel, const int fill, __global const operand* b,
-                                        const int ldb, const int depth, const int rows, const int columns,
-                                        const updated alpha, const updated beta, const Epilogue* e, const int row,
-                                        const int column, const realv* before, realv* after) {
+                                        const int ldb, const int depth, const int rows, const realv* before) {
   ulong a_row[MS];
-  realv sum[MS][VECTORS];
   UNROLLED(i, MS) {
     a_row[i] = min(i, rows - 1) * A_STEP_I;
     UNROLLED(v, VECTORS) {
@@ -93,9 +58,7 @@ static ALWAYS_INLINE void multiply_tile(__global output* c, const int ldc, __glo
 #pragma unroll KS
   for (int p = 0; p < depth; ++p) {
     realv b_row[VECTORS];
-#if TRANS_A
-    PREFETCH_LINE(a + A_AHEAD * A_STEP_P);
-#endif
+    if (TRANS_A && !CONVERTS_A) PREFETCH_LINE(a + A_AHEAD * A_STEP_P);
     UNROLLED(v, VECTORS) {
       if (fill) {
         PREFETCH_LINE(b + B_AHEAD * B_STEP_P + v * VECTOR_WIDTH);
@@ -107,27 +70,10 @@ static ALWAYS_INLINE void multiply_tile(__global output* c, const int ldc, __glo
       const real a_element = ELEMENT_OF_A(i, p);
       UNROLLED(v, VECTORS) sum[i][v] += a_element * b_row[v];
     }
-#if TRANS_A || !CONVERTS_A
     a += A_STEP_P;
-#endif
     b += B_STEP_P;
   }
 #endif
-#if KEEPS_SUMS
-  if (after) {
-    EACH_SUM(after[i * VECTORS + w] = sum[i][w])
-    return;
-  }
-#endif
-  update_tile(c, ldc, sum, rows, columns, alpha, beta, e, row, column);
-}
-
-// The tile size that cuts `extent` into equal tiles of at most `largest`, in multiples of `unit`. With one smaller tile
-// at the end, its core would run out of work early.
-static inline size_t equal_tile(const size_t extent, const size_t largest, const size_t unit) {
-  const size_t tiles = max((extent + largest - 1) / largest, (size_t)1);
-  const size_t size = (extent + tiles - 1) / tiles;
-  return (size + unit - 1) / unit * unit;
 }
 
 GEMM_KERNEL(1, 1) {
@@ -146,11 +92,10 @@ GEMM_KERNEL(1, 1) {
   const Epilogue whole = {0};
 #endif
 #if MULTIPLIES_LINES
-  const int is_row = ROW_FITS && m == 1 && tile.columns >= VECTOR_WIDTH;
-  if (is_row || (COLUMN_FITS && n == 1 && tile.rows >= VECTOR_WIDTH)) {
-    const int along_k = is_row ? TRANS_B : !TRANS_A;
-    multiply_line(tile, is_row, along_k, is_row ? A_STEP_P : B_STEP_P, is_row ? B_STEP_J : A_STEP_I,
-                  is_row ? B_STEP_P : A_STEP_P, ldc, alpha, beta, &whole);
+  const int is_row = m <= MOST_LINES(TRANS_B) && tile.columns >= VECTOR_WIDTH && (TRANS_B || NL > NS);
+  if (is_row || (n <= MOST_LINES(!TRANS_A) && tile.rows >= VECTOR_WIDTH)) {
+    const Lines of_a = {tile.a, A_STEP_I, A_STEP_P}, of_b = {tile.b, B_STEP_J, B_STEP_P};
+    multiply_lines(tile, is_row, (real*)panels, is_row ? of_a : of_b, is_row ? of_b : of_a, ldc, alpha, beta, &whole);
     return;
   }
 #endif
@@ -179,22 +124,24 @@ GEMM_KERNEL(1, 1) {
       for (int j = 0; j < tile.columns; j += NS) {
         const int columns = min(NS, tile.columns - j);
         __global const operand* b_panel = b_tile + j * B_STEP_J;
-        __global output* c_part = tile.c + i * (ulong)ldc + j;
         realv* panel = panels + j / NS * PANEL;
-        const int fill = i == 0 ? FILL : 0;
+        const int fill = i == 0 && columns == NS && !TRANS_B && !DOTS;  // while it is multiplied for the first time
         realv* kept_tile = kept + (KEEPS_SUMS ? (i * (NL / NS) + j / NS * MS) * VECTORS : 0);
         const realv* before = first ? 0 : kept_tile;
-        realv* after = last ? 0 : kept_tile;
-        if (fill && columns == NS) {
-          multiply_tile(c_part, ldc, a_strip, lda, strip, panel, 1, b_panel, ldb, depth, rows, columns, alpha,
-                        block_beta, &e, i, j, before, after);
+        realv sum[MS][VECTORS];
+        if (fill) {
+          multiply_tile(sum, a_strip, lda, strip, panel, 1, b_panel, ldb, depth, rows, before);
+        } else {
+#if !DOTS
+          if (i == 0) pack_panel(panel, b_panel, ldb, depth, columns);
+#endif
+          multiply_tile(sum, a_strip, lda, strip, panel, 0, b_panel, ldb, depth, rows, before);
+        }
+        if (KEEPS_SUMS && !last) {
+          EACH_SUM(kept_tile[i * VECTORS + w] = sum[i][w])
           continue;
         }
-#if !DOTS
-        if (i == 0) pack_panel(panel, b_panel, ldb, depth, columns);
-#endif
-        multiply_tile(c_part, ldc, a_strip, lda, strip, panel, 0, b_panel, ldb, depth, rows, columns, alpha, block_beta,
-                      &e, i, j, before, after);
+        update_tile(tile.c + i * (ulong)ldc + j, ldc, sum, rows, columns, alpha, block_beta, &e, i, j);
       }
     }
     a_tile += depth * A_STEP_P;

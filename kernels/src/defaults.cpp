@@ -56,16 +56,13 @@ Params dots_tile(Precision precision, bool narrow) {
       precision);
 }
 
-// For one or two rows. op(B) is read once and hardly reused, so long runs of it count: accumulators are eight vectors
-// wide.
-Params two_row_register_tile(Precision precision, std::uint32_t vector_bytes) {
-  Params p = register_tile(precision, vector_bytes);
-  p.ml = 128;
-  p.ms = 2;
-  p.ns = (vector_bytes >= 64 ? 512 : 128) / real_bytes(precision);
-  p.nl = 2 * p.ns;
-  p.kl = 256;
-  return p;
+// For large products, a tall tile, whose strips of op(A) are packed, and one for a few dozen columns.
+std::vector<Params> cpu_specialists(Precision precision) {
+  const bool wide = real_bytes(precision) == 8;
+  return {
+      point(wide ? "register_tile-d-nn-252x256x256-14x16x1-v8" : "register_tile-s-nn-252x512x256-14x32x1-v16",
+            precision),
+      point(wide ? "register_tile-d-nn-126x32x512-6x32x1-v8" : "register_tile-s-nn-128x32x512-8x32x1-v16", precision)};
 }
 
 // For GPUs: work-groups of 128 work-items, on an H200 half as fast again as tiles of 64 x 64.
@@ -215,7 +212,7 @@ std::vector<Params> group_variants(DeviceType type, Precision precision, std::ui
 
 std::vector<Params> specialists(DeviceType type, Precision precision, std::uint32_t vector_bytes) {
   if (type != DeviceType::cpu) return gpu_specialists(precision);
-  return {two_row_register_tile(precision, vector_bytes)};
+  return vector_bytes >= 64 ? cpu_specialists(precision) : std::vector<Params>();
 }
 
 }  // namespace clbake::kernels

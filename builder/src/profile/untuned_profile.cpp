@@ -25,13 +25,10 @@ struct SizeClass {
 };
 
 // Found with 'clbake bench choice' of an untuned bundle on PoCL and two cores. Small tiles are for problems whose
-// columns would not fill a large one (up to 128 columns they take 16 to 35 % less time, in both precisions), that would
-// leave a core without work, or that copy op(B) for too few rows (up to 192 rows they take 0 to 7 % less).
+// columns would not fill a large one (up to 128 columns they take 16 to 35 % less time, in both precisions).
 constexpr std::array<Family, 4> kCpuFamilies = {Family::register_tile, Family::local_tile, Family::stripe,
                                                 Family::direct};
 const std::vector<SizeClass> kCpuClasses = {{kAny, 128, kAny, kCpuFamilies, true},
-                                            {192, kAny, kAny, kCpuFamilies, true},
-                                            {384, 384, 384, kCpuFamilies, true},
                                             {kAny, kAny, kAny, kCpuFamilies, false}};
 
 // The same on an H200.
