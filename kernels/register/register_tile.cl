@@ -58,7 +58,7 @@ static ALWAYS_INLINE void multiply_tile(realv sum[MS][VECTORS], __global const o
 #pragma unroll KS
   for (int p = 0; p < depth; ++p) {
     realv b_row[VECTORS];
-    if (TRANS_A && !CONVERTS_A) PREFETCH_LINE(a + A_AHEAD * A_STEP_P);
+    if (TRANS_A & !CONVERTS_A) PREFETCH_LINE(a + A_AHEAD * A_STEP_P);
     UNROLLED(v, VECTORS) {
       if (fill) {
         PREFETCH_LINE(b + B_AHEAD * B_STEP_P + v * VECTOR_WIDTH);
@@ -92,7 +92,7 @@ GEMM_KERNEL(1, 1) {
   const Epilogue whole = {0};
 #endif
 #if MULTIPLIES_LINES
-  const int is_row = m <= MOST_LINES(TRANS_B) && tile.columns >= VECTOR_WIDTH && (TRANS_B || NL > NS);
+  const int is_row = m <= (TRANS_B ? 8 : NL > NS ? LINE_GROUP : 0) && tile.columns >= VECTOR_WIDTH;
   if (is_row || (n <= MOST_LINES(!TRANS_A) && tile.rows >= VECTOR_WIDTH)) {
     const Lines of_a = {tile.a, A_STEP_I, A_STEP_P}, of_b = {tile.b, B_STEP_J, B_STEP_P};
     multiply_lines(tile, is_row, (real*)panels, is_row ? of_a : of_b, is_row ? of_b : of_a, ldc, alpha, beta, &whole);
@@ -125,7 +125,7 @@ GEMM_KERNEL(1, 1) {
         const int columns = min(NS, tile.columns - j);
         __global const operand* b_panel = b_tile + j * B_STEP_J;
         realv* panel = panels + j / NS * PANEL;
-        const int fill = i == 0 && columns == NS && !TRANS_B && !DOTS;  // while it is multiplied for the first time
+        const int fill = i > 0 || columns < NS ? 0 : !(TRANS_B | DOTS);  // while it is multiplied
         realv* kept_tile = kept + (KEEPS_SUMS ? (i * (NL / NS) + j / NS * MS) * VECTORS : 0);
         const realv* before = first ? 0 : kept_tile;
         realv sum[MS][VECTORS];
@@ -138,7 +138,7 @@ GEMM_KERNEL(1, 1) {
           multiply_tile(sum, a_strip, lda, strip, panel, 0, b_panel, ldb, depth, rows, before);
         }
         if (KEEPS_SUMS && !last) {
-          EACH_SUM(kept_tile[i * VECTORS + w] = sum[i][w])
+          UNROLLED(s, MS * VECTORS) kept_tile[s] = sum[s / VECTORS][s % VECTORS];
           continue;
         }
         update_tile(tile.c + i * (ulong)ldc + j, ldc, sum, rows, columns, alpha, block_beta, &e, i, j);
