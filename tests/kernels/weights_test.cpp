@@ -41,11 +41,11 @@ BOOST_AUTO_TEST_CASE(EveryCombinationOfTypesIsRight, *boost::unit_test::label("s
 }
 
 BOOST_AUTO_TEST_CASE(AllGroupsAndZeroPointsAreRightForAnyNumberOfRows) {
-  for (const char* name : {"weight_tile-hqh-nn-16x32x1-16x32x256-v16", "weight_tile-svs-nn-16x64x1-8x64x128-v4",
-                           "weight_tile-hqh-nn-16x16x1-8x16x384-v16", "weight_tile-hqh-nn-8x16x64-8x4x256-v4",
-                           "weight_tile-svs-nn-4x32x32-4x4x128-v4-split2", "local_tile-bqb-nn-16x32x8-4x4x4-v4-bpad",
-                           "weight_tile-hqh-nn-16x32x4-4x4x128-v4-mapmma",
-                           "weight_tile-bvb-nn-8x64x4-2x8x128-v4-mapmma"}) {
+  for (const char* name :
+       {"weight_tile-hqh-nn-16x32x1-16x32x256-v16", "weight_tile-svs-nn-16x64x1-8x64x128-v4",
+        "weight_tile-hqh-nn-16x16x1-8x16x384-v16", "weight_tile-hqh-nn-8x16x64-8x4x256-v4",
+        "weight_tile-svs-nn-4x32x32-4x4x128-v4-split2", "local_tile-bqb-nn-16x32x8-4x4x4-v4-bpad",
+        "weight_tile-hqh-nn-16x32x4-4x4x128-v4-mapmma", "weight_tile-bvb-nn-8x64x4-2x8x128-v4-mapmma"}) {
     if (!kernels::admits(devices()->front().limits, point(name))) continue;
     const FromSource made = compiled(point(name));
     std::uint32_t number = 0;
