@@ -87,7 +87,7 @@ static ALWAYS_INLINE void multiply_lines(const Tile tile, const int is_row, real
   const int count = is_row ? tile.rows : tile.columns;
   const int copies = count > 1 ? (count + LINE_GROUP - 1) / LINE_GROUP * LINE_GROUP : 1;
   const int extent = is_row ? tile.columns : tile.rows;
-  const int largest = along_k || copies <= LINE_GROUP ? KL * NL / copies - VECTOR_WIDTH : 128;
+  const int largest = along_k || copies <= LINE_GROUP ? (KL * NL / copies / VECTOR_WIDTH - 1) * VECTOR_WIDTH : 128;
   const int block = equal_tile(tile.depth, largest, VECTOR_WIDTH), packed_step = block + VECTOR_WIDTH;
   realv sums[MOST_LINES(0) * SLOTS] = {(realv)(0)};
   for (int done = 0; done < tile.depth; done += block) {

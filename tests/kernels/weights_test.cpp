@@ -40,7 +40,7 @@ BOOST_AUTO_TEST_CASE(EveryCombinationOfTypesIsRight, *boost::unit_test::label("s
   }
 }
 
-BOOST_AUTO_TEST_CASE(AllGroupsAndZeroPointsAreRightForAnyNumberOfRows) {
+BOOST_AUTO_TEST_CASE(AllGroupsAndZeroPointsAreRightForAnyNumberOfRows, *boost::unit_test::label("slow")) {
   for (const char* name :
        {"weight_tile-hqh-nn-16x32x1-16x32x256-v16", "weight_tile-svs-nn-16x64x1-8x64x128-v4",
         "weight_tile-hqh-nn-16x16x1-8x16x384-v16", "weight_tile-hqh-nn-8x16x64-8x4x256-v4",
