@@ -140,7 +140,7 @@ void print_run(const Json& j) {
   if (!j["miss"].is_null()) {
     std::printf("miss: %s (%s)\n", text("miss").c_str(), text("miss_message").c_str());
     if (j["miss"] == name(Code::no_entry) && j["origin"] == "source") {
-      std::printf("not baked: 'clbake build --precision %s -o FILE' bakes it\n", text("precision").c_str());
+      std::printf("not baked: 'clbake build --precision %s -o OTHER' bakes it\n", text("precision").c_str());
     }
   }
   std::printf("device  %s\n", j["target"]["device_name"].get<std::string>().c_str());

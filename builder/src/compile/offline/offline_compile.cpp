@@ -37,6 +37,7 @@ constexpr const char* kOutput = "kernel";
 constexpr const char* kMatrixInstructions[] = {"mma.sync.aligned.m16n8k4.row.col.f64",
                                                "mma.sync.aligned.m16n8k8.row.col.f64"};
 constexpr const char* kTransposition = "movmatrix.sync.aligned";  // of PTX 7.8, kernels/thin_tile.cl
+constexpr const char* kHintedLoad = ".L1::no_allocate.L2::256B";  // of PTX 7.4, kernels/weights/weight_mma.cl
 constexpr const char* kWarpgroupInstruction = "wgmma.mma_async";  // of sm_90a, kernels/warpgroup_tile.cl
 constexpr const char* kTensorMap = "tensormap.replace";           // of PTX 8.3, kernels/tensor_copies.cl
 
@@ -99,6 +100,7 @@ void raise_architecture(std::string& ptx, int known) {
     set_directive(ptx, ".target ", "sm_90a");
   }
   if (has(kTransposition)) raise_version(ptx, 7, 8);
+  if (has(kHintedLoad)) raise_version(ptx, 7, 4);
   for (const char* instruction : kMatrixInstructions) {
     if (!has(instruction)) continue;
     raise_version(ptx, 7, 8);
