@@ -56,7 +56,7 @@ SHAPES = ["small squares", "squares", "unaligned squares", "few rows or columns"
           "other shapes"]
 # The first column of a table of figures.csv.
 HEADS = {"application": "driver", "size": "bundle", "open": "entries", "read": "program",
-         "programs": "whole process, ms", "weights": "half, H200"}
+         "programs": "whole process, ms"}
 
 
 class DataError(Exception):

@@ -46,7 +46,7 @@ int dnnl_memory_desc_create_with_strides(void** matrix, int, const Dim* dims, in
   return make(matrix, {type, {dims[0], dims[1]}, {strides[0], strides[1]}, nullptr});
 }
 int dnnl_matmul_primitive_desc_create(void** plan, void*, void*, const Matrix* b, void*, void*, void*) {
-  return b->type == uint8 ? 3 : make(plan);  // 3: unimplemented
+  return b->type == uint8 ? 3 : make(plan);  // 3: oneDNN does not compute this
 }
 int dnnl_primitive_create(void** primitive, void*) { return make(primitive); }
 int dnnl_memory_create(void** memory, const Matrix* matrix, void*, unsigned char* bytes) {

@@ -53,9 +53,9 @@ std::unique_ptr<Peer> make_separate(const Library& library);
 // integers from -100 to 100.
 std::vector<unsigned char> random_matrix(Element element, std::size_t count);
 
-// Runs the product and compares the diagonal of its first matrix that ends in the last row and column, with the bias
-// for each column and the activation, if any; of a large one elements as far apart as kPatientCheck asks. Throws
-// Failure when one is wrong. Complex numbers, and a C of 8 bits, are not compared.
+// Runs the product and compares an element of each row and each column of its first C, beside the diagonal, with the
+// bias for each column and the activation, if any; of a large one as many as kPatientCheck asks. Throws Failure when
+// one is wrong. Complex numbers, and a C of 8 bits, are not compared.
 void check_product(Peer& peer, const Problem& problem);
 
 }  // namespace clbake::tool
