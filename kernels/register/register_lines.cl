@@ -1,8 +1,6 @@
 // register_tile where C has few rows or columns: lines of the one operand by all lines of the other, straight from
 // memory.
 
-#if MULTIPLIES_LINES
-
 // The most, where vectors lie along k and where they do not: then a block of 128 steps stays in the L1 cache.
 #define MOST_LINES(along_k) ((along_k) || NS < 16 ? 8 : 16)
 #define LINE_GROUP 4                                                     // lines that are multiplied at a time
@@ -124,4 +122,3 @@ static ALWAYS_INLINE void multiply_lines(const Tile tile, const int is_row, real
   }
 }
 
-#endif

@@ -2,8 +2,6 @@
 // AVX512-VNNI: register_dots.cl.
 
 #define IN_REAL (DOTS ? 4 : 1)  // steps of k in a real of the panel
-// Few rows or columns of C are multiplied straight from memory, but by variants for large products.
-#define MULTIPLIES_LINES (!MIXED && VECTOR_WIDTH > 1 && NS >= 8 && NL <= 128 && KL >= 2 * VECTOR_WIDTH)
 #define PANEL (KL / IN_REAL * VECTORS)
 #define KEEPS_SUMS (SPLIT_K == 1 && PRECISION < 32)
 // Half and 8 bits of floating point are converted once for all panels; a tall tile has too many row pointers.
@@ -49,7 +47,7 @@ static ALWAYS_INLINE void update_tile(__global output* c, const int ldc, realv s
   }
 }
 
-#if (TRANS_B && VECTOR_WIDTH > 1) || MULTIPLIES_LINES
+#if (TRANS_B && VECTOR_WIDTH > 1) || LINES
 // Transposes a square of VECTOR_WIDTH vectors. Each stage interleaves the upper with the lower half of the rows; after
 // log2(VECTOR_WIDTH) stages element (i, j) is at (j, i).
 static inline void transpose(realv block[VECTOR_WIDTH]) {

@@ -28,6 +28,7 @@
 //                 the panel's row and one for the element of op(A) should fit the vector registers
 //   DOTS          1: bytes are multiplied by AVX512-VNNI's instruction, which adds four products to each of 16 sums:
 //                 a step of the loop takes four of k
+//   LINES         1: where C has few rows or columns, they are multiplied straight from memory
 //
 // Where C has fewer bits than sums, and k is not split, the sums of all tiles wait in private memory for the next
 // block.
@@ -91,7 +92,7 @@ GEMM_KERNEL(1, 1) {
 #else
   const Epilogue whole = {0};
 #endif
-#if MULTIPLIES_LINES
+#if LINES
   const int is_row = m <= (TRANS_B ? 8 : NL > NS ? LINE_GROUP : 0) && tile.columns >= VECTOR_WIDTH;
   if (is_row || (n <= MOST_LINES(!TRANS_A) && tile.rows >= VECTOR_WIDTH)) {
     const Lines of_a = {tile.a, A_STEP_I, A_STEP_P}, of_b = {tile.b, B_STEP_J, B_STEP_P};

@@ -134,6 +134,13 @@ const Constraint kFirst[] = {
        return !c.p.dots ||
               (c.device.dots && sums_integers(c.p.precision) && c.p.vector_width == 16 && c.p.kl % (4 * c.p.ks) == 0);
      }},
+    {"lines", register_tile,
+     "lines are multiplied in one type, by whole vectors: vector_width > 1, ns >= 8, nl <= 128, kl >= 2 * vector_width",
+     "vector_width ns nl kl",
+     [](const Case& c) {
+       return !c.p.lines || (!is_mixed(c.p.precision) && c.p.vector_width > 1 && c.p.ns >= 8 && c.p.nl <= 128 &&
+                             c.p.kl >= 2 * c.p.vector_width);
+     }},
     {"vector-width", every, "vector_width must be 1, 2, 4, 8 or 16", "vector_width",
      [](const Case& c) { return is_width(c.p.vector_width); }},
     {"vector-width", local_tile, "load_width must be 1, 2, 4, 8 or 16", "load_width",

@@ -37,15 +37,17 @@ Params register_tile(Precision precision, std::uint32_t vector_bytes) {
   p.ml = wide ? 256 : 252;
   p.nl = 128;
   p.kl = wide ? 512 : 256;
+  p.lines = !is_mixed(precision);
   return p;
 }
 
-// For few columns, or problems with too few large tiles for all cores.
+// For some dozen columns, or problems with too few large tiles for all cores.
 Params narrow_register_tile(Precision precision, std::uint32_t vector_bytes) {
   Params p = register_tile(precision, vector_bytes);
   p.ml = vector_bytes >= 64 ? 128 : 120;
   p.nl = p.ns = vector_bytes >= 64 ? 16 : p.ns;
   p.kl = 512;
+  p.lines = false;
   return p;
 }
 

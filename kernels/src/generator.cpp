@@ -45,7 +45,7 @@ std::vector<std::string> files_of(const Params& params) {
   add(warpgroups && reads_weights(params), {"warpgroup_weights.cl"});
   add(family == Family::register_tile, {"register_panels.cl"});
   add(params.dots, {"register_dots.cl"});
-  add(family == Family::register_tile, {"register_lines.cl"});
+  add(params.lines, {"register_lines.cl"});
   add(family == Family::local_tile, {"tile_loads.cl", "exchange.cl"});
   add(shares_k(family) || family == Family::local_tile || family == Family::warp_tile, {"share_k.cl"});
   files.push_back(matrix_weights ? "weight_mma.cl" : std::string(name(family)) + ".cl");

@@ -162,6 +162,8 @@ const std::vector<Parameter>& parameters() {
         choice<&Params::exchange>("exchange", local_tile, "neighbours read A once and exchange it",
                                   {"noexchange", "exchange"}),
         choice<&Params::dots>("dots", register_tile, "AVX512-VNNI multiplies bytes", {"nodots", "dots"}),
+        choice<&Params::lines>("lines", register_tile, "few rows or columns straight from memory",
+                               {"nolines", "lines"}),
         choice<&Params::tensor_copies>("tensor_copies", warpgroup_tile, "one work-item copies aligned operands",
                                        {"notensor", "tensor"}),
         count<&Params::shares>("shares", tiles, "groups that share the steps of a tile", {1, 16}, "shares"),

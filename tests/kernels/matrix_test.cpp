@@ -68,8 +68,8 @@ constexpr const char* kStripes[] = {
     "stripe-d-nn-16x24x8-4x8x4-v2-acbl-bpad-split2", "stripe-b-nn-16x24x8-4x8x4-v2-arbl-bimage-split3"};
 
 // Few rows or columns are multiplied by other loops, of variants for them; tall register tiles pack op(A).
-constexpr const char* kForLines[] = {"register_tile-s-nn-48x16x8-4x16x2-v4", "register_tile-h-nn-40x64x16-2x32x1-v8",
-                                     "register_tile-d-nn-64x8x8-4x8x1-v2-split3",
+constexpr const char* kForLines[] = {"register_tile-s-nn-48x16x8-4x16x2-v4-lines", "register_tile-h-nn-40x64x16-2x32x1-v8-lines",
+                                     "register_tile-d-nn-64x8x8-4x8x1-v2-split3-lines",
                                      "register_tile-s-nn-30x32x8-10x8x2-v4"};
 
 }  // namespace

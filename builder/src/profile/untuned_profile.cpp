@@ -28,7 +28,8 @@ struct SizeClass {
 // columns would not fill a large one (up to 128 columns they take 16 to 35 % less time, in both precisions).
 constexpr std::array<Family, 4> kCpuFamilies = {Family::register_tile, Family::local_tile, Family::stripe,
                                                 Family::direct};
-const std::vector<SizeClass> kCpuClasses = {{kAny, 128, kAny, kCpuFamilies, true},
+const std::vector<SizeClass> kCpuClasses = {{kAny, 8, kAny, kCpuFamilies, false},  // multiplies lines
+                                            {kAny, 128, kAny, kCpuFamilies, true},
                                             {kAny, kAny, kAny, kCpuFamilies, false}};
 
 // The same on an H200.
@@ -63,16 +64,17 @@ std::uint32_t choose(const Indexed& variants, const SizeClass& size_class) {
   return variants.begin()->first;
 }
 
-// Rules of one kind. A class that the last one would serve alike needs no rule.
+// Rules of one kind. A class that all later ones would serve alike needs no rule.
 void add_rules(const Indexed& variants, cache::Rule rule, const std::vector<SizeClass>& classes,
                std::vector<cache::Rule>& rules) {
-  const std::uint32_t last = choose(variants, classes.back());
-  for (const SizeClass& size_class : classes) {
-    rule.m_max = size_class.m;
-    rule.n_max = size_class.n;
-    rule.k_max = size_class.k;
-    rule.variant = choose(variants, size_class);
-    if (rule.variant != last || &size_class == &classes.back()) rules.push_back(rule);
+  for (auto size_class = classes.begin(); size_class != classes.end(); ++size_class) {
+    rule.m_max = size_class->m;
+    rule.n_max = size_class->n;
+    rule.k_max = size_class->k;
+    rule.variant = choose(variants, *size_class);
+    const bool is_last = size_class + 1 == classes.end();
+    const auto differs = [&](const SizeClass& later) { return choose(variants, later) != rule.variant; };
+    if (is_last || std::any_of(size_class + 1, classes.end(), differs)) rules.push_back(rule);
   }
 }
 

@@ -66,7 +66,7 @@ std::string exception(const Tuning& tuning, const std::string& shape) {
 // All that the fit found, and the variants by name.
 std::string text_of(const Tuning& tuning) { return tuning_text(brief(tuning)); }
 
-const std::string kDefault = "register_tile-s-nn-256x128x512-8x32x1-v16";
+const std::string kDefault = "register_tile-s-nn-256x128x512-8x32x1-v16-lines";
 
 }  // namespace
 

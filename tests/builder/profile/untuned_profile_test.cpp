@@ -93,13 +93,16 @@ BOOST_AUTO_TEST_CASE(TheFamilyMadeForTheDeviceServesOrElseTheNextBest) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(FewColumnsOnCpusGoToTheSmallTile) {
+constexpr const char* kLarge = "register_tile-s-nn-256x128x512-8x32x1-v16-lines";
+constexpr const char* kNarrow = "register_tile-s-nn-128x16x512-8x16x1-v16";
+
+BOOST_AUTO_TEST_CASE(DozensOfColumnsOnCpusGoToTheSmallTile) {
   const Names baked = defaults_of(DeviceType::cpu, 64);
-  for (const char* small : {"single nn 1x1x1", "single nn 5000x128x5000"}) {
-    BOOST_TEST(served(baked, DeviceType::cpu, small) == "register_tile-s-nn-128x16x512-8x16x1-v16", small);
+  for (const char* small : {"single nn 1x9x1", "single nn 5000x128x5000"}) {
+    BOOST_TEST(served(baked, DeviceType::cpu, small) == kNarrow, small);
   }
-  for (const char* large : {"single nn 1x129x5000", "single nn 384x384x384"}) {
-    BOOST_TEST(served(baked, DeviceType::cpu, large) == "register_tile-s-nn-256x128x512-8x32x1-v16", large);
+  for (const char* large : {"single nn 1x1x1", "single nn 5000x8x5000", "single nn 1x129x5000", "single nn 384x384x384"}) {
+    BOOST_TEST(served(baked, DeviceType::cpu, large) == kLarge, large);
   }
 }
 
@@ -119,8 +122,8 @@ BOOST_AUTO_TEST_CASE(ATunedVariantIsNoDefaultWhateverItsTile) {
 
 BOOST_AUTO_TEST_CASE(ATuningHasToBeatWhatAnUntunedBundleTakes) {
   const Tuning cpu = timed(defaults_of(DeviceType::cpu, 64)), gpu = timed(defaults_of(DeviceType::gpu, 4));
-  BOOST_TEST(to_beat(cpu, "single nn 64x64x64") == "register_tile-s-nn-128x16x512-8x16x1-v16");
-  BOOST_TEST(to_beat(cpu, "single nn 1024x1024x1024") == "register_tile-s-nn-256x128x512-8x32x1-v16");
+  BOOST_TEST(to_beat(cpu, "single nn 64x64x64") == kNarrow);
+  BOOST_TEST(to_beat(cpu, "single nn 1024x1024x1024") == kLarge);
   BOOST_TEST(to_beat(gpu, "single nn 16x16x16") == "direct-s-nn-16x16x1-1x1x4-v1");
   BOOST_TEST(to_beat(gpu, "single nn 1024x1024x1024 batch 3").rfind("local_tile-s-nn-64x128", 0) == 0U);
   BOOST_TEST(to_beat(cpu, "single tn 64x64x64") == "none");

@@ -99,6 +99,7 @@ struct Params : GemmKind {
 
   bool exchange = false;       // local_tile: neighbours read a step's rows of A once, and exchange them
   bool dots = false;           // register_tile: bytes are multiplied by AVX512-VNNI's instructions
+  bool lines = false;          // register_tile: few rows or columns of C are multiplied straight from memory
   bool tensor_copies = false;  // warpgroup_tile: aligned operands are copied by tensor copies
 
   // local_tile, warp_tile: groups of work-items that compute the same of C, each with its steps of a block of k.
