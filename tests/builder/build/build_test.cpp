@@ -74,7 +74,7 @@ BOOST_AUTO_TEST_CASE(EveryVariantIsBakedProvenAndPacked) {
 
   const cache::Contents contents = baked_contents_of(fixture.options.output);
   BOOST_TEST(contents.entries.size() == 2 * kVariants);
-  BOOST_TEST(contents.sources.size() == 2U);
+  BOOST_TEST(contents.sources.size() == 3U);
   BOOST_TEST(contents.targets.size() == 1U);
   BOOST_TEST((contents.targets[0] == made_up_device().target));
   BOOST_TEST(contents.profiles.size() == 1U);

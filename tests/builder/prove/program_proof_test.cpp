@@ -253,7 +253,8 @@ BOOST_FIXTURE_TEST_CASE(CrashesAndErrorsAreNamed, Proofs) {
 boost::test_tools::assertion_result is_pocl(boost::unit_test::test_unit_id) { return on_pocl(); }
 
 // A kernel that crashes with a content that was cut; the other one is proven.
-BOOST_FIXTURE_TEST_CASE(ATrialWhoseContentWasCutMayCrash, Proofs, *boost::unit_test::precondition(is_pocl)) {
+BOOST_FIXTURE_TEST_CASE(ATrialWhoseContentWasCutMayCrash, Proofs,
+                        *boost::unit_test::precondition(is_pocl) * boost::unit_test::label("slow")) {
   const std::string cut = buffer(R"(, "hex": "0000803f", "truncated": true)");
   const BuildReport report = required(
       bake(kernels_of(trial(reverse_arguments(cut))), replaced(kSource, "if (i < n) x[i]", "x[i * 1000000000]")));
