@@ -29,10 +29,10 @@ void declare_gemm_options(Cli& cli) {
   cli.add_list("activation", "LIST",
                "with a bias for each column and this activation, beside a product followed by a kernel that applies "
                "both; single precision: none, relu, clamp, sigmoid, silu, gelu, gelu_tanh");
-  cli.add_value(
-      "peer", "LIST",
-      "openblas, onednn, clblast, cublas, cublaslt (the fastest of up to eight algorithms), cublaslt-fast (its sums of "
-      "e4m3 and e5m2 less exact), separated by commas; default: none");
+  cli.add_value("peer", "LIST",
+                "openblas, blis, mkl, each also with =PATH of the library, onednn, clblast, cublas, cublaslt (the "
+                "fastest of up to eight algorithms), cublaslt-fast (its sums of "
+                "e4m3 and e5m2 less exact), separated by commas; default: none");
   cli.add_list("clblast-parameters", "LIST",
                "JSON files of CLBlast's tuners, separated by commas; later ones win; CLBlast uses these parameters");
   cli.add_value("against", "FILE", "compare with this bundle's choices on the same device");

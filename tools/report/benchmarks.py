@@ -50,7 +50,8 @@ WAYS = {  # of bench-programs
     "learnt": "learnt",
     "idle": "layer, nothing baked",
 }
-PEERS = {"openblas": "OpenBLAS", "clblast": "CLBlast", "cublas": "cuBLAS", "cublaslt": "cuBLASLt",
+PEERS = {"openblas": "OpenBLAS", "blis": "BLIS", "mkl": "MKL", "onednn": "oneDNN",
+         "clblast": "CLBlast", "cublas": "cuBLAS", "cublaslt": "cuBLASLt",
          "separate": "a kernel of its own"}
 SHAPES = ["small squares", "squares", "unaligned squares", "few rows or columns", "small C, long k", "batches",
           "other shapes"]

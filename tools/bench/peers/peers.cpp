@@ -44,12 +44,17 @@ std::vector<unsigned char> random_small(Element element, std::size_t count) {
 
 std::unique_ptr<Peer> make_peer(const std::string& name) {
   constexpr std::pair<const char*, std::unique_ptr<Peer> (*)()> kPeers[] = {
-      {"openblas", make_openblas}, {"onednn", make_onednn},     {"clblast", [] { return make_clblast({}); }},
-      {"cublas", make_cublas},     {"cublaslt", make_cublaslt}, {"cublaslt-fast", make_cublaslt_fast}};
+      {"onednn", make_onednn},
+      {"clblast", [] { return make_clblast({}); }},
+      {"cublas", make_cublas},
+      {"cublaslt", make_cublaslt},
+      {"cublaslt-fast", make_cublaslt_fast}};
   for (const auto& [known, make] : kPeers) {
     if (name == known) return make();
   }
-  throw UsageError("--peer: '" + name + "' is none of openblas, onednn, clblast, cublas, cublaslt and cublaslt-fast");
+  if (std::unique_ptr<Peer> peer = make_cblas(name)) return peer;
+  throw UsageError("--peer: '" + name +
+                   "' is none of openblas, blis, mkl, onednn, clblast, cublas, cublaslt and cublaslt-fast");
 }
 
 std::vector<unsigned char> random_matrix(Element element, std::size_t count) {

@@ -30,13 +30,14 @@ class Peer {
   virtual std::vector<unsigned char> result() const = 0;
 };
 
-// Opens the library of "openblas" (cblas on all cores, its AVX-512 core where the CPU has that), "onednn" (on all
-// cores), "clblast" (on a queue), "cublas", "cublaslt" or "cublaslt-fast" (on CUDA's first device). Throws UsageError
-// for another name, and like the functions below.
+// Opens the library of "openblas" (its AVX-512 core where the CPU has that), "blis", "mkl" or "onednn" (on all cores),
+// "clblast" (on a queue), "cublas", "cublaslt" or "cublaslt-fast" (on CUDA's first device). "openblas=PATH" opens that
+// file; blis and mkl likewise. Throws UsageError for another name, and like the functions below.
 std::unique_ptr<Peer> make_peer(const std::string& name);
 
 // Throw Failure when the library is not installed.
-std::unique_ptr<Peer> make_openblas();
+// openblas, blis or mkl, as make_peer has them; null for another name.
+std::unique_ptr<Peer> make_cblas(const std::string& library);
 std::unique_ptr<Peer> make_onednn();
 // With the best parameters of these files of CLBlast's tuners; later ones win. Throws Failure, too, for another file.
 std::unique_ptr<Peer> make_clblast(const std::vector<std::string>& tuned_files);

@@ -23,6 +23,8 @@ class SharedLibrary {
     if (!handle_) throw Failure("--peer: " + name_ + " is not installed");
   }
 
+  bool has(const std::string& function) const { return os::symbol(handle_, function) != nullptr; }
+
   // A function of any type.
   struct Function {
     void* address;
