@@ -1,10 +1,11 @@
 // register_tile where C has few rows or columns: lines of the one operand by all lines of the other, straight from
 // memory.
 
-// The most, where vectors lie along k and where they do not: then a block of 128 steps stays in the L1 cache.
-#define MOST_LINES(along_k) ((along_k) || NS < 16 ? 8 : 16)
+// The most. Where vectors lie across k, long ones have registers for the elements of more.
+#define MOST_LINES(along_k) ((along_k) || ELEMENTS < 16 ? 8 : 16)
 #define LINE_GROUP 4                                                     // lines that are multiplied at a time
 #define OTHERS (VECTOR_WIDTH * (int)sizeof(real) < 64 ? 2 : 4)           // vectors of the other operand meanwhile
+#define ELEMENTS (VECTOR_WIDTH * (int)sizeof(real) < 64 ? 8 : 16)        // of the lines, in registers
 #define SLOTS (((ML > NL ? ML : NL) + VECTOR_WIDTH - 1) / VECTOR_WIDTH)  // vectors of sums of a line
 #define LINE_AHEAD 256                                                   // elements that are prefetched of each line
 
@@ -51,30 +52,41 @@ static inline int first_of_slot(const int slot, const int extent) {
   return min(slot * VECTOR_WIDTH, extent - VECTOR_WIDTH);
 }
 
-// sums += the products of a group of lines, of which `count` exist, with vectors of neighbours, from number `slot` on.
-static ALWAYS_INLINE void multiply_across_k(realv* sums, const Lines lines, const int count, const Lines others,
-                                            const int slot, const int extent, const int depth) {
-  ulong line[LINE_GROUP];
-  realv sum[LINE_GROUP][OTHERS];
-  int first[OTHERS];
-  UNROLLED(t, OTHERS) first[t] = first_of_slot(slot + t, extent);
-  UNROLLED(r, LINE_GROUP) {
-    line[r] = min(r, count - 1) * lines.step;
-    UNROLLED(t, OTHERS) sum[r][t] = (realv)(0);
+// sums += the products of `group` lines, of which `count` exist, with all vectors of neighbours: `steps` of k at a
+// time, so that memory is read in long pieces.
+static ALWAYS_INLINE void multiply_steps(const int group, const int steps, realv* sums, const Lines lines,
+                                         const int count, const Lines others, const int extent) {
+  real element[ELEMENTS];
+  UNROLLED(r, group) {
+    __global const operand* line = lines.first + min(r, count - 1) * lines.step;
+    UNROLLED(q, steps) element[r * steps + q] = LOAD_B(line + q * lines.p_step);
   }
-  for (int p = 0; p < depth; ++p) {
-    realv other[OTHERS];
-    UNROLLED(t, OTHERS) {
-      PREFETCH_LINE(others.first + (p + A_AHEAD) * others.p_step + first[t]);
-      other[t] = VLOAD_B(others.first + p * others.p_step + first[t]);
+  for (int slot = 0; slot * VECTOR_WIDTH < extent; ++slot) {
+    __global const operand* first = others.first + first_of_slot(slot, extent);
+    realv sum[LINE_GROUP];
+    UNROLLED(r, group) sum[r] = sums[r * SLOTS + slot];
+    UNROLLED(q, steps) {
+      PREFETCH_LINE(first + (q + ELEMENTS) * others.p_step);
+      const realv other = VLOAD_B(first + q * others.p_step);
+      UNROLLED(r, group) sum[r] += element[r * steps + q] * other;
     }
-    UNROLLED(r, LINE_GROUP) {
-      const real x = LOAD_B(lines.first + line[r] + p * lines.p_step);
-      UNROLLED(t, OTHERS) sum[r][t] += x * other[t];
-    }
+    UNROLLED(r, group) sums[r * SLOTS + slot] = sum[r];
   }
-  for (int t = 0; t < OTHERS && slot + t < SLOTS; ++t)
-    for (int r = 0; r < LINE_GROUP; ++r) sums[r * SLOTS + t] += sum[r][t];
+}
+
+static ALWAYS_INLINE void multiply_across_k(const int group, const int steps, realv* sums, Lines lines, const int count,
+                                            Lines others, const int extent, const int depth) {
+  int left = depth;
+  for (; left >= steps; left -= steps) {
+    multiply_steps(group, steps, sums, lines, count, others, extent);
+    lines.first += steps * lines.p_step;
+    others.first += steps * others.p_step;
+  }
+  for (; left > 0; --left) {
+    multiply_steps(group, 1, sums, lines, count, others, extent);
+    lines.first += lines.p_step;
+    others.first += others.p_step;
+  }
 }
 
 // A tile of few rows or columns: `lines` of the one operand by a vector of lines of the other, or more. Those that lie
@@ -93,17 +105,20 @@ static ALWAYS_INLINE void multiply_lines(const Tile tile, const int is_row, real
     for (int r = 0; along_k && r < copies; ++r)
       for (int p = 0; p < depth; ++p)
         packed[r * packed_step + p] = LOAD_B(lines.first + min(r, count - 1) * lines.step + p * lines.p_step);
-    for (int slot = 0; slot * VECTOR_WIDTH < extent; slot += along_k ? 1 : OTHERS) {
+    for (int r = 0; r < count; r += LINE_GROUP) {
+      const Lines group = {lines.first + r * lines.step, lines.step, lines.p_step};
+      if (!along_k && count == 1)
+        multiply_across_k(1, ELEMENTS, sums, group, 1, others, extent, depth);
+      else if (!along_k)
+        multiply_across_k(LINE_GROUP, ELEMENTS / LINE_GROUP, sums + r * SLOTS, group, count - r, others, extent, depth);
+    }
+    for (int slot = 0; along_k && slot * VECTOR_WIDTH < extent; ++slot) {
       const Lines some = {others.first + first_of_slot(slot, extent) * others.step, others.step, 1};
       for (int r = 0; r < count; r += LINE_GROUP) {
-        const Lines group = {lines.first + r * lines.step, lines.step, lines.p_step};
-        realv* to = sums + (r * SLOTS + slot);
-        if (!along_k)
-          multiply_across_k(to, group, count - r, others, slot, extent, depth);
-        else if (count == 1)
-          multiply_along_k(1, to, packed, packed_step, some, depth);
+        if (count == 1)
+          multiply_along_k(1, sums + slot, packed, packed_step, some, depth);
         else
-          multiply_along_k(LINE_GROUP, to, packed + r * packed_step, packed_step, some, depth);
+          multiply_along_k(LINE_GROUP, sums + (r * SLOTS + slot), packed + r * packed_step, packed_step, some, depth);
       }
     }
     lines.first += block * lines.p_step;
@@ -121,4 +136,3 @@ static ALWAYS_INLINE void multiply_lines(const Tile tile, const int is_row, real
     }
   }
 }
-
