@@ -15,9 +15,6 @@ Result<AppendedFile> AppendedFile::open(const std::string& path, Access access) 
 
 AppendedFile::AppendedFile(std::string path, std::intptr_t handle) : path_(std::move(path)), handle_(handle) {}
 
-AppendedFile::AppendedFile(AppendedFile&& other) noexcept
-    : path_(std::move(other.path_)), handle_(std::exchange(other.handle_, -1)) {}
-
 AppendedFile::~AppendedFile() {
   if (handle_ >= 0) ::close(static_cast<int>(handle_));
 }

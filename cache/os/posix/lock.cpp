@@ -29,9 +29,6 @@ Result<LockFile> LockFile::open(const std::string& path) {
 
 LockFile::LockFile(std::string path, std::intptr_t handle) : path_(std::move(path)), handle_(handle) {}
 
-LockFile::LockFile(LockFile&& other) noexcept
-    : path_(std::move(other.path_)), handle_(std::exchange(other.handle_, -1)) {}
-
 LockFile::~LockFile() {
   if (handle_ >= 0) ::close(static_cast<int>(handle_));
 }

@@ -39,9 +39,6 @@ Result<std::optional<DirectoryLock>> DirectoryLock::take(const std::string& path
 
 DirectoryLock::DirectoryLock(std::string path, std::intptr_t handle) : path_(std::move(path)), handle_(handle) {}
 
-DirectoryLock::DirectoryLock(DirectoryLock&& other) noexcept
-    : path_(std::move(other.path_)), handle_(std::exchange(other.handle_, -1)) {}
-
 DirectoryLock::~DirectoryLock() {
   if (handle_ >= 0) ::close(static_cast<int>(handle_));
 }

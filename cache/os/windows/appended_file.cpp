@@ -18,9 +18,6 @@ Result<AppendedFile> AppendedFile::open(const std::string& path, Access access) 
 
 AppendedFile::AppendedFile(std::string path, std::intptr_t handle) : path_(std::move(path)), handle_(handle) {}
 
-AppendedFile::AppendedFile(AppendedFile&& other) noexcept
-    : path_(std::move(other.path_)), handle_(std::exchange(other.handle_, -1)) {}
-
 AppendedFile::~AppendedFile() {
   if (handle_ != -1) ::CloseHandle(reinterpret_cast<HANDLE>(handle_));
 }

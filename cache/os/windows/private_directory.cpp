@@ -92,16 +92,6 @@ Result<PrivateDirectory> PrivateDirectory::open_shared(const std::string& given,
   return PrivateDirectory(std::move(path), reinterpret_cast<std::intptr_t>(directory->release()), *sid);
 }
 
-PrivateDirectory::PrivateDirectory(PrivateDirectory&& other) noexcept
-    : path_(std::move(other.path_)), handle_(std::exchange(other.handle_, -1)), owner_(std::move(other.owner_)) {}
-
-PrivateDirectory& PrivateDirectory::operator=(PrivateDirectory&& other) noexcept {
-  std::swap(path_, other.path_);
-  std::swap(handle_, other.handle_);
-  std::swap(owner_, other.owner_);
-  return *this;
-}
-
 PrivateDirectory::~PrivateDirectory() {
   if (handle_ != -1) ::CloseHandle(windows::handle_of(handle_));
 }

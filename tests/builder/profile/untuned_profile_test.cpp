@@ -101,7 +101,8 @@ BOOST_AUTO_TEST_CASE(DozensOfColumnsOnCpusGoToTheSmallTile) {
   for (const char* small : {"single nn 1x9x1", "single nn 5000x128x5000"}) {
     BOOST_TEST(served(baked, DeviceType::cpu, small) == kNarrow, small);
   }
-  for (const char* large : {"single nn 1x1x1", "single nn 5000x8x5000", "single nn 1x129x5000", "single nn 384x384x384"}) {
+  for (const char* large :
+       {"single nn 1x1x1", "single nn 5000x8x5000", "single nn 1x129x5000", "single nn 384x384x384"}) {
     BOOST_TEST(served(baked, DeviceType::cpu, large) == kLarge, large);
   }
 }

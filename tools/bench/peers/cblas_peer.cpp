@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <complex>
 #include <cstdlib>
-#include <fstream>
 #include <string>
 #include <thread>
 
@@ -18,15 +17,6 @@ namespace {
 template <typename Scalar, typename Matrix>
 using CblasGemm = void (*)(int, int, int, int, int, int, Scalar, const Matrix*, int, const Matrix*, int, Scalar,
                            Matrix*, int);
-
-bool has_avx512() {
-  std::ifstream cpus("/proc/cpuinfo");
-  std::string word;
-  while (cpus >> word) {
-    if (word == "avx512dq") return true;
-  }
-  return false;
-}
 
 struct Blas {
   const char* name;
@@ -45,8 +35,10 @@ SharedLibrary open(const Blas& blas, const std::string& path) {
   set(blas.threads, std::to_string(std::max(1U, std::thread::hardware_concurrency())));
   set("MKL_DYNAMIC", "FALSE");
   set("KMP_BLOCKTIME", "30");  // ms that its threads spin: less than the pause between turns
+#if defined(__x86_64__) && defined(__GNUC__)
   // Some packaged versions of OpenBLAS take newer AVX-512 CPUs for older ones.
-  if (path.empty() && has_avx512()) set("OPENBLAS_CORETYPE", "SkylakeX");
+  if (path.empty() && __builtin_cpu_supports("avx512dq")) set("OPENBLAS_CORETYPE", "SkylakeX");
+#endif
   return SharedLibrary(path.empty() ? blas.files : std::vector<const char*>{path.c_str()});
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace clbake::os {
 
@@ -15,7 +16,8 @@ class AppendedFile {
  public:
   // Creates the file when it is not there. Fails with io; messages begin with the path.
   static Result<AppendedFile> open(const std::string& path, Access access = Access::everyone);
-  AppendedFile(AppendedFile&& other) noexcept;
+  AppendedFile(AppendedFile&& other) noexcept
+      : path_(std::move(other.path_)), handle_(std::exchange(other.handle_, -1)) {}
   AppendedFile& operator=(AppendedFile&&) = delete;
   ~AppendedFile();
 

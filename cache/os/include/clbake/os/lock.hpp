@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 namespace clbake::os {
 
@@ -14,7 +15,7 @@ class LockFile {
  public:
   // Creates the file, for this user alone, when it is not there. Fails with io; the message begins with the path.
   static Result<LockFile> open(const std::string& path);
-  LockFile(LockFile&& other) noexcept;
+  LockFile(LockFile&& other) noexcept : path_(std::move(other.path_)), handle_(std::exchange(other.handle_, -1)) {}
   LockFile& operator=(LockFile&&) = delete;
   ~LockFile();
 

@@ -4,6 +4,7 @@
 #include <clbake/os/files.hpp>
 
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace clbake::os {
@@ -28,8 +29,14 @@ class PrivateDirectory {
   // io.
   static Result<PrivateDirectory> open_shared(const std::string& path, const std::string& owner);
 
-  PrivateDirectory(PrivateDirectory&& other) noexcept;
-  PrivateDirectory& operator=(PrivateDirectory&& other) noexcept;
+  PrivateDirectory(PrivateDirectory&& other) noexcept
+      : path_(std::move(other.path_)), handle_(std::exchange(other.handle_, -1)), owner_(std::move(other.owner_)) {}
+  PrivateDirectory& operator=(PrivateDirectory&& other) noexcept {
+    std::swap(path_, other.path_);
+    std::swap(handle_, other.handle_);
+    std::swap(owner_, other.owner_);
+    return *this;
+  }
   ~PrivateDirectory();
 
   const std::string& path() const { return path_; }

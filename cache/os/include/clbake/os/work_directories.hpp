@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace clbake::os {
 
@@ -22,7 +23,8 @@ class DirectoryLock {
   // Creates the directory, for this user alone, when it is not there. Nothing when another process has the right. Fails
   // with io, also when the directory is another user's; messages begin with the path.
   static Result<std::optional<DirectoryLock>> take(const std::string& path);
-  DirectoryLock(DirectoryLock&& other) noexcept;
+  DirectoryLock(DirectoryLock&& other) noexcept
+      : path_(std::move(other.path_)), handle_(std::exchange(other.handle_, -1)) {}
   DirectoryLock& operator=(DirectoryLock&&) = delete;
   ~DirectoryLock();
 
