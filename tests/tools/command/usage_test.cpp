@@ -170,6 +170,8 @@ BOOST_AUTO_TEST_CASE(UnknownChoicesOfTheBenchmarkAreNamed) {
   check_refused(clbake({"bench", "cold", "x", "--peer", "cublaslt"}), 2, {"--peer", "'cublaslt'"});
   check_refused(clbake({"bench", "gemm", "x", "--peer", "nonsense"}), 2, {"--peer", "'nonsense'"});
   check_refused(clbake({"bench", "cold", "x", "--peer", ","}), 2, {"--peer", "','"});
+  check_refused(clbake({"bench", "gemm", "x", "--peer", "blis="}), 2, {"--peer", "'blis='"});
+  check_refused(clbake({"bench", "gemm", "x", "--peer", "mkl=" + std::string(__FILE__)}), 1, {"usage_test"});
   check_refused(clbake({"bench", "gemm", "x", "--trans", ","}), 2, {"--trans"});
   check_refused(clbake({"bench", "gemm", "x", "--host", "--peer", "clblast"}), 2, {"--host", "--peer"});
   check_refused(clbake({"bench", "gemm", "x", "--activation", "relu", "--batch", "2"}), 2, {"--activation", "--batch"});

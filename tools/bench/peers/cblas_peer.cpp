@@ -92,6 +92,7 @@ class Cblas : public HostPeer {
 std::unique_ptr<Peer> make_cblas(const std::string& library) {
   const std::size_t end = library.find('=');
   const std::string path = end == std::string::npos ? "" : library.substr(end + 1);
+  if (end != std::string::npos && path.empty()) throw UsageError("--peer: '" + library + "' names no file");
   for (const Blas& blas : kLibraries) {
     if (library.compare(0, end, blas.name) == 0) return std::make_unique<Cblas>(blas, path);
   }

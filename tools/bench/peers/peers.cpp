@@ -54,7 +54,8 @@ std::unique_ptr<Peer> make_peer(const std::string& name) {
   }
   if (std::unique_ptr<Peer> peer = make_cblas(name)) return peer;
   throw UsageError("--peer: '" + name +
-                   "' is none of openblas, blis, mkl, onednn, clblast, cublas, cublaslt and cublaslt-fast");
+                   "' is none of openblas, blis, mkl, onednn, clblast, cublas, cublaslt and cublaslt-fast; "
+                   "the first three may have =PATH");
 }
 
 std::vector<unsigned char> random_matrix(Element element, std::size_t count) {
