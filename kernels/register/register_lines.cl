@@ -89,14 +89,14 @@ static ALWAYS_INLINE void multiply_across_k(const int group, const int steps, re
   }
 }
 
-// A tile of few rows or columns: `lines` of the one operand by a vector of lines of the other, or more. Those that lie
-// along k are packed.
+// A tile of few rows or columns: `lines` of the one operand by all `others`. Lines along k are packed.
 static ALWAYS_INLINE void multiply_lines(const Tile tile, const int is_row, real* packed, Lines lines, Lines others,
                                          const int ldc, const updated alpha, const updated beta, const Epilogue* e) {
   const int along_k = is_row ? TRANS_B : !TRANS_A;
   const int count = is_row ? tile.rows : tile.columns;
   const int copies = count > 1 ? (count + LINE_GROUP - 1) / LINE_GROUP * LINE_GROUP : 1;
   const int extent = is_row ? tile.columns : tile.rows;
+  // Each group reads the block of the other operand anew: 128 steps of it stay in the L2 cache.
   const int largest = along_k || copies <= LINE_GROUP ? (KL * NL / copies / VECTOR_WIDTH - 1) * VECTOR_WIDTH : 128;
   const int block = equal_tile(tile.depth, largest, VECTOR_WIDTH), packed_step = block + VECTOR_WIDTH;
   realv sums[MOST_LINES(0) * SLOTS] = {(realv)(0)};

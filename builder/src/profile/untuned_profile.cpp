@@ -28,7 +28,7 @@ struct SizeClass {
 // columns would not fill a large one (up to 128 columns they take 16 to 35 % less time, in both precisions).
 constexpr std::array<Family, 4> kCpuFamilies = {Family::register_tile, Family::local_tile, Family::stripe,
                                                 Family::direct};
-const std::vector<SizeClass> kCpuClasses = {{kAny, 8, kAny, kCpuFamilies, false},  // multiplies lines
+const std::vector<SizeClass> kCpuClasses = {{kAny, 8, kAny, kCpuFamilies, false},  // has `lines`
                                             {kAny, 128, kAny, kCpuFamilies, true},
                                             {kAny, kAny, kAny, kCpuFamilies, false}};
 

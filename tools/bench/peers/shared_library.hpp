@@ -20,7 +20,7 @@ class SharedLibrary {
       const Result<os::LibraryHandle> library = handle_ ? handle_ : os::open_library(name);
       if (library) handle_ = *library;
     }
-    if (!handle_) throw Failure("--peer: " + name_ + " is not there, or is no library");
+    if (!handle_) throw Failure("--peer: " + name_ + " cannot be opened");
   }
 
   bool has(const std::string& function) const { return os::symbol(handle_, function) != nullptr; }
