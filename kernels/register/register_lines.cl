@@ -6,6 +6,7 @@
 #define LINE_GROUP 4                                                     // lines that are multiplied at a time
 #define OTHERS (VECTOR_WIDTH * (int)sizeof(real) < 64 ? 2 : 4)           // vectors of the other operand meanwhile
 #define ELEMENTS (VECTOR_WIDTH * (int)sizeof(real) < 64 ? 8 : 16)        // of the lines, in registers
+#define STEPS_OF_ONE (VECTOR_WIDTH * (int)sizeof(real) < 64 ? 8 : 4)     // more rows at a time drop out of the L1 cache
 #define SLOTS (((ML > NL ? ML : NL) + VECTOR_WIDTH - 1) / VECTOR_WIDTH)  // vectors of sums of a line
 #define LINE_AHEAD 256                                                   // elements that are prefetched of each line
 
@@ -108,7 +109,7 @@ static ALWAYS_INLINE void multiply_lines(const Tile tile, const int is_row, real
     for (int r = 0; r < count; r += LINE_GROUP) {
       const Lines group = {lines.first + r * lines.step, lines.step, lines.p_step};
       if (!along_k && count == 1)
-        multiply_across_k(1, ELEMENTS, sums, group, 1, others, extent, depth);
+        multiply_across_k(1, STEPS_OF_ONE, sums, group, 1, others, extent, depth);
       else if (!along_k)
         multiply_across_k(LINE_GROUP, ELEMENTS / LINE_GROUP, sums + r * SLOTS, group, count - r, others, extent, depth);
     }
