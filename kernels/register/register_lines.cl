@@ -1,8 +1,8 @@
 // register_tile where C has few rows or columns: lines of the one operand by all lines of the other, straight from
 // memory.
 
-// The most. Where vectors lie across k, long ones have registers for the elements of more.
-#define MOST_LINES(along_k) ((along_k) || ELEMENTS < 16 ? 8 : 16)
+// The most. Where vectors lie across k, long ones have registers for the elements of more; dots are as fast there.
+#define MOST_LINES(along_k) ((along_k) || ELEMENTS < 16 || DOTS ? 8 : 16)
 #define LINE_GROUP 4                                                     // lines that are multiplied at a time
 #define OTHERS (VECTOR_WIDTH * (int)sizeof(real) < 64 ? 2 : 4)           // vectors of the other operand meanwhile
 #define ELEMENTS (VECTOR_WIDTH * (int)sizeof(real) < 64 ? 8 : 16)        // of the lines, in registers
@@ -98,7 +98,8 @@ static ALWAYS_INLINE void multiply_lines(const Tile tile, const int is_row, real
   const int copies = count > 1 ? (count + LINE_GROUP - 1) / LINE_GROUP * LINE_GROUP : 1;
   const int extent = is_row ? tile.columns : tile.rows;
   // Each group reads the block of the other operand anew: 128 steps of it stay in the L2 cache.
-  const int largest = along_k || copies <= LINE_GROUP ? (KL * NL / copies / VECTOR_WIDTH - 1) * VECTOR_WIDTH : 128;
+  const int largest =
+      along_k || copies <= LINE_GROUP ? (KL * NL / IN_REAL / copies / VECTOR_WIDTH - 1) * VECTOR_WIDTH : 128;
   const int block = equal_tile(tile.depth, largest, VECTOR_WIDTH), packed_step = block + VECTOR_WIDTH;
   realv sums[MOST_LINES(0) * SLOTS] = {(realv)(0)};
   for (int done = 0; done < tile.depth; done += block) {

@@ -1,7 +1,7 @@
-// How register_tile cuts C into tiles, packs, panels of op(B) and strips of op(A), and writes a tile. Bytes for
-// AVX512-VNNI: register_dots.cl.
+// How register_tile cuts C into tiles, packs, panels of op(B) and strips of op(A), and writes a tile. For
+// AVX512-VNNI and AVX512-BF16: register_dots.cl.
 
-#define IN_REAL (DOTS ? 4 : 1)  // steps of k in a real of the panel
+#define IN_REAL (DOTS ? 32 / 8 / (int)sizeof(operand) : 1)  // steps of k in a real of the panel
 #define PANEL (KL / IN_REAL * VECTORS)
 #define KEEPS_SUMS (SPLIT_K == 1 && PRECISION < 32)
 // Half and 8 bits of floating point are converted once for all panels; a tall tile has too many row pointers.

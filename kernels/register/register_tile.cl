@@ -26,8 +26,8 @@
 //                 op(A), KL * MS elements, the L1 cache. C is read and written once for each block
 //   MS, NS        rows and columns of C in registers. MS * NS / VECTOR_WIDTH accumulators, NS / VECTOR_WIDTH vectors of
 //                 the panel's row and one for the element of op(A) should fit the vector registers
-//   DOTS          1: bytes are multiplied by AVX512-VNNI's instruction, which adds four products to each of 16 sums:
-//                 a step of the loop takes four of k
+//   DOTS          1: AVX512-VNNI's instruction multiplies bytes, and adds four products to each of 16 sums, or
+//                 AVX512-BF16's bfloat16, two: a step of the loop takes four or two of k
 //   LINES         1: where C has few rows or columns, they are multiplied straight from memory
 //
 // Where C has fewer bits than sums, and k is not split, the sums of all tiles wait in private memory for the next

@@ -51,8 +51,13 @@ Params narrow_register_tile(Precision precision, std::uint32_t vector_bytes) {
   return p;
 }
 
-// With AVX512-VNNI: a large tile packs op(A) and op(B) less often.
+// With AVX512-BF16, and AVX512-VNNI: a large tile packs op(A) and op(B) less often.
 Params dots_tile(Precision precision, bool narrow) {
+  if (precision == Precision::bfloat16) {
+    return point(narrow ? "register_tile-b-nn-128x32x512-8x32x1-v16-dots"
+                        : "register_tile-b-nn-256x128x512-8x32x2-v16-dots-lines",
+                 precision);
+  }
   return point(
       narrow ? "register_tile-iiw-nn-128x64x1024-8x32x1-v16-dots" : "register_tile-iiw-nn-512x256x1024-8x32x1-v16-dots",
       precision);
@@ -187,7 +192,7 @@ std::vector<Params> default_variants(DeviceType type, Precision precision, std::
     return variants;
   }
   std::vector<Params> points = {direct(type, precision, vector_bytes)};
-  if (type == DeviceType::cpu && dots && sums_integers(precision)) {
+  if (type == DeviceType::cpu && dots) {
     points.push_back(dots_tile(precision, false));
     points.push_back(dots_tile(precision, true));
   } else if (type == DeviceType::cpu) {

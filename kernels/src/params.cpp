@@ -161,7 +161,7 @@ const std::vector<Parameter>& parameters() {
                                   "fragments"),
         choice<&Params::exchange>("exchange", local_tile, "neighbours read A once and exchange it",
                                   {"noexchange", "exchange"}),
-        choice<&Params::dots>("dots", register_tile, "AVX512-VNNI multiplies bytes", {"nodots", "dots"}),
+        choice<&Params::dots>("dots", register_tile, "AVX512-VNNI multiplies bytes, AVX512-BF16 bfloat16", {"nodots", "dots"}),
         choice<&Params::lines>("lines", register_tile, "few rows or columns straight from memory",
                                {"nolines", "lines"}),
         choice<&Params::tensor_copies>("tensor_copies", warpgroup_tile, "one work-item copies aligned operands",

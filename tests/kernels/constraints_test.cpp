@@ -30,7 +30,7 @@ DeviceLimits device_named(const std::string& name) {
   }
   device.max_work_group_size = device.max_work_item_sizes[0] = device.max_work_item_sizes[1] = 1024;
   device.local_memory_bytes = name == "PoCL" || name == "VNNI" ? 1 << 20 : 49152;
-  device.dots = name == "VNNI";
+  device.byte_dots = device.bfloat16_dots = name == "VNNI";
   if (name == "sm_80") set_nvidia_limits(device, 80);
   if (name == "sm_90") set_nvidia_limits(device, 90);
   return device;

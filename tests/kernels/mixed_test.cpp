@@ -27,14 +27,16 @@ BOOST_AUTO_TEST_CASE(PointsAreRightAtEdges) {
   }
 }
 
-// Each pair of integer types, and of transposes, on CPUs with AVX512-VNNI.
+// Each pair of integer types, and of transposes, on CPUs with AVX512-VNNI; bfloat16 on those with AVX512-BF16.
 BOOST_AUTO_TEST_CASE(DotsAreRightAtEdges) {
   for (const char* name :
        {"register_tile-iiw-nn-12x64x8-4x32x2-v16-dots", "register_tile-iiw-tn-24x32x64-8x16x1-v16-dots",
         "register_tile-iiw-nt-16x32x64-8x16x1-v16-dots", "register_tile-uuw-tt-12x64x72-6x32x1-v16-dots",
         "register_tile-uus-nt-8x32x128-8x32x2-v16-dots", "register_tile-iuw-tt-136x32x64-8x32x4-v16-dots",
         "register_tile-uii-tn-10x48x16-5x48x1-v16-split2-dots",
-        "register_tile-iuh-nn-16x32x12-2x32x1-v16-split3-dots"}) {
+        "register_tile-iuh-nn-16x32x12-2x32x1-v16-split3-dots", "register_tile-b-nn-12x64x8-4x32x2-v16-dots",
+        "register_tile-b-tn-24x32x64-8x16x1-v16-dots", "register_tile-b-nt-10x48x16-5x48x1-v16-split2-dots",
+        "register_tile-b-tt-136x32x64-8x32x4-v16-dots-lines"}) {
     check_at_edges(point(name));
   }
 }

@@ -93,7 +93,7 @@ void add_defaults(const Site& site, const std::vector<Precision>& wanted, const 
     if (!wants(wanted, precision) || (wanted.empty() && is_mixed(precision))) continue;
     const kernels::DeviceType type = site.device.type;
     std::vector<kernels::Params> points =
-        kernels::default_variants(type, precision, site.device.vector_bytes, site.device.limits.dots);
+        kernels::default_variants(type, precision, site.device.vector_bytes, has_dots(site.device.limits, precision));
     if (group) {
       for (const kernels::Params& p : kernels::group_variants(type, precision, site.device.vector_bytes)) {
         points.push_back(p);

@@ -113,7 +113,9 @@ Result<std::vector<Device>> list_devices() {
           (device.getInfo<CL_DEVICE_TYPE>() & CL_DEVICE_TYPE_CPU) ? kernels::DeviceType::cpu : kernels::DeviceType::gpu;
       d.limits = limits_of(device);
       if (const std::uint32_t ptx = ptx_of(d.target)) kernels::set_nvidia_limits(d.limits, ptx);
-      d.limits.dots = takes_assembler(d.target);
+      const std::string assembler = assembler_features(d.target);
+      d.limits.byte_dots = assembler.find("avx512vnni") != std::string::npos;
+      d.limits.bfloat16_dots = assembler.find("avx512bf16") != std::string::npos;
       d.vector_bytes = vector_bytes_of(device, d.type);
       d.compute_units = device.getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>();
       found.push_back(std::move(d));

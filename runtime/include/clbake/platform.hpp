@@ -43,12 +43,16 @@ struct Platform {
 const Platform& platform_of(const cache::Target& target);
 const Platform& platform_named(const std::string& name);
 
-// The feature of CPUs whose instructions the variant has in assembler, which no compiler refuses: "avx512vnni"; empty:
-// there are none. cpu_features of a target, which are the compiler's, need not have it.
+// The feature of CPUs whose instructions the variant has in assembler, which no compiler refuses: "avx512vnni" or
+// "avx512bf16"; empty: there are none. cpu_features of a target, which are the compiler's, need not have it.
 const char* assembler_feature(const cache::Variant& variant);
 
-// True where this process's CPU runs them and the device's compiler takes them.
-bool takes_assembler(const cache::Target& device);
+// The features of this process's CPU, separated by spaces, whose assembler the device's compiler takes. Asks the CPU:
+// microseconds.
+std::string assembler_features(const cache::Target& device);
+
+// True where the variant has none, or assembler of one of these features.
+bool takes_assembler(const std::string& features, const cache::Variant& variant);
 
 // The failure of a variant whose assembler is not taken: missing_feature.
 Status lacks_assembler(const cache::Variant& variant);

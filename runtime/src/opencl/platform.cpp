@@ -224,7 +224,7 @@ const Platform& platform_of(const cache::Target& target) { return platform_named
 
 const char* assembler_feature(const cache::Variant& variant) {
   const bool dots = !variant.is_program() && variant.build_options.find(" -DDOTS=1") != std::string::npos;
-  return dots ? "avx512vnni" : "";
+  return !dots ? "" : variant.precision == Precision::bfloat16 ? "avx512bf16" : "avx512vnni";
 }
 
 Status lacks_assembler(const cache::Variant& variant) {
@@ -234,9 +234,14 @@ Status lacks_assembler(const cache::Variant& variant) {
 
 // PoCL compiles with LLVM, whose assembler knows instructions that the CPU it compiles for lacks; but it must know the
 // registers.
-bool takes_assembler(const cache::Target& device) {
-  return platform_of(device).id == PlatformId::pocl && has_word(device.cpu_features, "avx512f") &&
-         has_word(cpu_features({}), "avx512vnni");
+std::string assembler_features(const cache::Target& device) {
+  const bool takes = platform_of(device).id == PlatformId::pocl && has_word(device.cpu_features, "avx512f");
+  return takes ? cpu_features({}) : "";
+}
+
+bool takes_assembler(const std::string& features, const cache::Variant& variant) {
+  const char* const feature = assembler_feature(variant);
+  return *feature == 0 || has_word(features, feature);
 }
 
 Result<Target> identify(cl_device_id id) {

@@ -161,7 +161,7 @@ Status check_assembler(const cl::Device& device, const cache::Variant& variant) 
   if (*assembler_feature(variant) == 0) return {};
   const Result<Target> target = identify(device());
   if (!target) return target.status();
-  return takes_assembler(*target) ? Status() : lacks_assembler(variant);
+  return takes_assembler(assembler_features(*target), variant) ? Status() : lacks_assembler(variant);
 }
 
 Status rejected(const cache::Variant& variant, const Status& why) {

@@ -91,7 +91,7 @@ Result<std::uint32_t> choose(const DeviceBundle& of, const Result<Choices>& choi
   if (!choice.variant) return {Code::no_variant, {}};
   const Result<cache::Variant> variant = of.bundle.variant(*choice.variant);
   if (!variant) return variant.status();
-  if (*assembler_feature(*variant) != 0 && !of.takes_assembler) return lacks_assembler(*variant);
+  if (!takes_assembler(of.assembler, *variant)) return lacks_assembler(*variant);
   if (variant->kind() == problem.kind()) return *choice.variant;
   return {Code::malformed, joined({"the profile names ", variant->name, " for ", describe(problem)})};
 }
@@ -177,7 +177,7 @@ DeviceBundle bundle_for(const Bundle& bundle, const Target& device, bool is_cpu,
           choices_of(std::move(defaults), units),
           Status(),
           false,
-          takes_assembler(device)};
+          assembler_features(device)};
 }
 
 bool operator==(const Candidate& a, const Candidate& b) { return a.bundle == b.bundle && a.variant == b.variant; }

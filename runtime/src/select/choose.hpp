@@ -23,7 +23,7 @@ struct DeviceBundle {
   Result<Choices> defaults;      // for every device of its type: used where `choices` has nothing
   Status refused;                // why Options::trust refuses the bundle, which holds nothing then; else ok
   bool is_given = false;         // no bundle of the library's: what the application gave for a program
-  bool takes_assembler = false;  // of platform.hpp
+  std::string assembler = {};    // assembler_features of platform.hpp
 };
 
 // Looks the device up in a bundle. `units`: its compute units; 0: as many as the profile's device has. A damaged record

@@ -41,7 +41,7 @@ std::vector<kernels::Params> Proposals::defaults(const GemmKind& kind) const {
   const Device& device = options_.devices.front();
   std::vector<kernels::Params> list;
   for (const kernels::Params& p :
-       kernels::default_variants(device.type, kind.precision, device.vector_bytes, device.limits.dots)) {
+       kernels::default_variants(device.type, kind.precision, device.vector_bytes, has_dots(device.limits, kind.precision))) {
     if (p.kind() == kind && kernels::admits(limits(), p)) list.push_back(p);
   }
   return list;

@@ -15,11 +15,15 @@ struct DeviceLimits {
   // NVIDIA: the newest architecture whose PTX the device takes, 90 for sm_90. 0 on other vendors' devices.
   std::uint32_t ptx = 0;
   bool warpgroups = false;  // NVIDIA: sm_90, whose matrix units take operands of four warps from local memory
-  bool dots = false;        // the compiler's CPUs have AVX512-VNNI, and it is LLVM
+  // The CPU has AVX512-VNNI for bytes, AVX512-BF16 for bfloat16, and its compiler is LLVM.
+  bool byte_dots = false, bfloat16_dots = false;
   // Private memory that a work-item may take (register_tile), in bytes. No device reports it; CONSTRAINTS.md says why
   // these values.
   std::uint64_t private_memory_bytes = 1048576;
 };
+
+// True where `dots` multiply this precision.
+bool has_dots(const DeviceLimits& device, Precision precision);
 
 // Sets the limits that follow from the architecture of a device of NVIDIA's: `ptx` as above, not 0.
 void set_nvidia_limits(DeviceLimits& limits, std::uint32_t ptx);

@@ -9,7 +9,7 @@ namespace clbake::kernels {
 // type of device (register_tile, local_tile), one for large problems and one for small ones. vector_bytes: size of a
 // vector register, 16 for NEON, 32 for AVX2, 64 for AVX-512; GPUs ignore it. All pass `check` on any device that has
 // the precision, 32 KiB of local memory and work-groups of 256 work-items.
-// `dots`: of DeviceLimits; without it they pass.
+// `dots`: has_dots of the device; without it they pass.
 std::vector<Params> default_variants(DeviceType type, Precision precision, std::uint32_t vector_bytes = 64,
                                      bool dots = false);
 

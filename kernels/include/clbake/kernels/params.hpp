@@ -98,7 +98,7 @@ struct Params : GemmKind {
   std::uint32_t fragments = 1;   // local_tile: register sets for a step's operands; 2 = read ahead by one step
 
   bool exchange = false;       // local_tile: neighbours read a step's rows of A once, and exchange them
-  bool dots = false;           // register_tile: bytes are multiplied by AVX512-VNNI's instructions
+  bool dots = false;           // register_tile: AVX512-VNNI multiplies bytes, AVX512-BF16 bfloat16
   bool lines = false;          // register_tile: few rows or columns of C are multiplied straight from memory
   bool tensor_copies = false;  // warpgroup_tile: aligned operands are copied by tensor copies
 
