@@ -15,8 +15,9 @@
 // keeps them in registers that the sums need. type: "r", 32 bits, or "l", 64. NVIDIA's devices.
 #define HIDE(type, value) __asm__ volatile("" : "+" type(value))
 
-// OpenCL's prefetch() does nothing in PoCL.
-#if defined(__clang__) && (defined(__x86_64__) || defined(__aarch64__))
+// OpenCL's prefetch() does nothing in PoCL, and with Intel's CPU driver it is a call, around which all registers are
+// saved.
+#if defined(__clang__) && (defined(__x86_64__) || defined(__aarch64__) || defined(__INTEL_LLVM_COMPILER))
 #define PREFETCH_LINE(pointer) __builtin_prefetch(pointer, 0, 2)
 #else
 #define PREFETCH_LINE(pointer) prefetch((__global const uchar*)(pointer), 1)  // not every driver has it for half

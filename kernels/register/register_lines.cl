@@ -91,19 +91,21 @@ static ALWAYS_INLINE void multiply_across_k(const int group, const int steps, re
 }
 
 // A tile of few rows or columns: `lines` of the one operand by all `others`. Lines along k are packed.
-static ALWAYS_INLINE void multiply_lines(const Tile tile, const int is_row, real* packed, Lines lines, Lines others,
-                                         const int ldc, const updated alpha, const updated beta, const Epilogue* e) {
+static __attribute__((noinline)) void multiply_lines(const Tile* tile, const int is_row, Lines lines, Lines others,
+                                                     const int ldc, const updated alpha, const updated beta,
+                                                     const Epilogue* e) {
   const int along_k = is_row ? TRANS_B : !TRANS_A;
-  const int count = is_row ? tile.rows : tile.columns;
+  const int count = is_row ? tile->rows : tile->columns;
   const int copies = count > 1 ? (count + LINE_GROUP - 1) / LINE_GROUP * LINE_GROUP : 1;
-  const int extent = is_row ? tile.columns : tile.rows;
+  const int extent = is_row ? tile->columns : tile->rows;
   // Each group reads the block of the other operand anew: 128 steps of it stay in the L2 cache.
   const int largest =
       along_k || copies <= LINE_GROUP ? (KL * NL / IN_REAL / copies / VECTOR_WIDTH - 1) * VECTOR_WIDTH : 128;
-  const int block = equal_tile(tile.depth, largest, VECTOR_WIDTH), packed_step = block + VECTOR_WIDTH;
+  const int block = equal_tile(tile->depth, largest, VECTOR_WIDTH), packed_step = block + VECTOR_WIDTH;
+  real packed[KL * NL / IN_REAL];
   realv sums[MOST_LINES(0) * SLOTS] = {(realv)(0)};
-  for (int done = 0; done < tile.depth; done += block) {
-    const int depth = min(block, tile.depth - done);
+  for (int done = 0; done < tile->depth; done += block) {
+    const int depth = min(block, tile->depth - done);
     for (int r = 0; along_k && r < copies; ++r)
       for (int p = 0; p < depth; ++p)
         packed[r * packed_step + p] = LOAD_B(lines.first + min(r, count - 1) * lines.step + p * lines.p_step);
@@ -126,15 +128,15 @@ static ALWAYS_INLINE void multiply_lines(const Tile tile, const int is_row, real
     lines.first += block * lines.p_step;
     others.first += block * others.p_step;
   }
-  for (int row = 0; row < tile.rows; ++row) {
-    for (int column = 0; column < tile.columns; column += NS) {
-      const int columns = min(NS, tile.columns - column);
+  for (int row = 0; row < tile->rows; ++row) {
+    for (int column = 0; column < tile->columns; column += NS) {
+      const int columns = min(NS, tile->columns - column);
       realv sum[MS][VECTORS];
       for (int q = 0; q < columns; ++q) {
         const int line = is_row ? row : column + q, at = is_row ? column + q : row, slot = at / VECTOR_WIDTH;
         ((real*)sum[0])[q] = ((const real*)&sums[line * SLOTS + slot])[at - first_of_slot(slot, extent)];
       }
-      update_tile(tile.c + row * (ulong)ldc + column, ldc, sum, 1, columns, alpha, beta, e, row, column);
+      update_tile(tile->c + row * (ulong)ldc + column, ldc, sum, 1, columns, alpha, beta, e, row, column);
     }
   }
 }

@@ -77,53 +77,39 @@ static ALWAYS_INLINE void multiply_tile(realv sum[MS][VECTORS], __global const o
 #endif
 }
 
-GEMM_KERNEL(1, 1) {
-  READ_NUMBERS;
-  const Tile tile = find_tile(TILE_ROW, TILE_COLUMN, equal_tile(m, ML, MS), equal_tile(n, NL, NS), GEMM_ARGUMENTS);
-  if (tile.rows == 0 || tile.columns == 0) return;
-  __global const operand* a_tile = tile.a;
-  __global const operand* b_tile = tile.b;
-
+// Not inlined, as multiply_lines: PoCL compiles a kernel three times, and Intel's compiler keeps no sums in registers
+// if a function is long.
+static __attribute__((noinline)) void multiply_blocks(const Tile* tile, const int lda, const int ldb, const int ldc,
+                                                      const updated alpha, const updated beta, const Epilogue* whole) {
+  __global const operand* a_tile = tile->a;
+  __global const operand* b_tile = tile->b;
   realv panels[NL / NS * PANEL];
   Strip strips[STRIPS];
   realv kept[KEEPS_SUMS ? ML * VECTORS * (NL / NS) : 1];
-#if SPLIT_K == 1
-  const Epilogue whole = TILE_EPILOGUE;
-#else
-  const Epilogue whole = {0};
-#endif
-#if LINES
-  const int is_row = m <= MOST_LINES(TRANS_B) && tile.columns >= VECTOR_WIDTH;
-  if (is_row || (n <= MOST_LINES(!TRANS_A) && tile.rows >= VECTOR_WIDTH)) {
-    const Lines of_a = {tile.a, A_STEP_I, A_STEP_P}, of_b = {tile.b, B_STEP_J, B_STEP_P};
-    multiply_lines(tile, is_row, (real*)panels, is_row ? of_a : of_b, is_row ? of_b : of_a, ldc, alpha, beta, &whole);
-    return;
-  }
-#endif
   int done = 0;
   // At least once, so that C becomes beta * C when k = 0.
   do {
-    const int depth = min(KL, tile.depth - done);
+    const int depth = min(KL, tile->depth - done);
     const bool first = done == 0;
-    const bool last = done + depth >= tile.depth;
+    const bool last = done + depth >= tile->depth;
     const updated block_beta = first || KEEPS_SUMS ? beta : 1;
     // d is added with the first block; then C is what there is, and after the last block it goes through the rest.
-    Epilogue e = whole;
+    Epilogue e = *whole;
 #if !KEEPS_SUMS
-    e.steps = (first ? whole.steps & STEPS_OF_FIRST_BLOCK : 0) | (last ? whole.steps & ~STEPS_OF_FIRST_BLOCK : 0) |
-              (whole.steps & STEPS_OF_EACH_BLOCK);
-    e.d = first ? whole.d : 0;
+    e.steps = (first ? whole->steps & STEPS_OF_FIRST_BLOCK : 0) | (last ? whole->steps & ~STEPS_OF_FIRST_BLOCK : 0) |
+              (whole->steps & STEPS_OF_EACH_BLOCK);
+    e.d = first ? whole->d : 0;
 #endif
 #if DOTS
-    pack_block(panels, b_tile, ldb, depth, tile.columns);
+    pack_block(panels, b_tile, ldb, depth, tile->columns);
 #endif
-    for (int i = 0; i < tile.rows; i += MS) {
-      const int rows = min(MS, tile.rows - i);
+    for (int i = 0; i < tile->rows; i += MS) {
+      const int rows = min(MS, tile->rows - i);
       __global const operand* a_strip = a_tile + i * A_STEP_I;
       Strip* strip = &strips[i / MS % STRIPS];
-      if (strip == strips) prepare_strips(strips, a_strip, lda, depth, tile.rows - i);
-      for (int j = 0; j < tile.columns; j += NS) {
-        const int columns = min(NS, tile.columns - j);
+      if (strip == strips) prepare_strips(strips, a_strip, lda, depth, tile->rows - i);
+      for (int j = 0; j < tile->columns; j += NS) {
+        const int columns = min(NS, tile->columns - j);
         __global const operand* b_panel = b_tile + j * B_STEP_J;
         realv* panel = panels + j / NS * PANEL;
         const int fill = i > 0 || columns < NS ? 0 : !(TRANS_B | DOTS);  // while it is multiplied
@@ -142,11 +128,31 @@ GEMM_KERNEL(1, 1) {
           UNROLLED(s, MS * VECTORS) kept_tile[s] = sum[s / VECTORS][s % VECTORS];
           continue;
         }
-        update_tile(tile.c + i * (ulong)ldc + j, ldc, sum, rows, columns, alpha, block_beta, &e, i, j);
+        update_tile(tile->c + i * (ulong)ldc + j, ldc, sum, rows, columns, alpha, block_beta, &e, i, j);
       }
     }
     a_tile += depth * A_STEP_P;
     b_tile += depth * B_STEP_P;
     done += depth;
-  } while (done < tile.depth);
+  } while (done < tile->depth);
+}
+
+GEMM_KERNEL(1, 1) {
+  READ_NUMBERS;
+  const Tile tile = find_tile(TILE_ROW, TILE_COLUMN, equal_tile(m, ML, MS), equal_tile(n, NL, NS), GEMM_ARGUMENTS);
+  if (tile.rows == 0 || tile.columns == 0) return;
+#if SPLIT_K == 1
+  const Epilogue whole = TILE_EPILOGUE;
+#else
+  const Epilogue whole = {0};
+#endif
+#if LINES
+  const int is_row = m <= MOST_LINES(TRANS_B) && tile.columns >= VECTOR_WIDTH;
+  if (is_row || (n <= MOST_LINES(!TRANS_A) && tile.rows >= VECTOR_WIDTH)) {
+    const Lines of_a = {tile.a, A_STEP_I, A_STEP_P}, of_b = {tile.b, B_STEP_J, B_STEP_P};
+    multiply_lines(&tile, is_row, is_row ? of_a : of_b, is_row ? of_b : of_a, ldc, alpha, beta, &whole);
+    return;
+  }
+#endif
+  multiply_blocks(&tile, lda, ldb, ldc, alpha, beta, &whole);
 }
