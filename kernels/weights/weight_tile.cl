@@ -206,15 +206,13 @@ static ALWAYS_INLINE void multiply(const int R, realv sum[MS], __local const rea
 
 #endif
 
-GEMM_KERNEL(LOCAL_X* KL, 1) {
-  READ_NUMBERS;
-  const Tile tile = find_tile(get_group_id(1), get_group_id(0), ML, NL, GEMM_ARGUMENTS);
-  FIND_WEIGHTS;
 #if KL == 1
-  if (OUTSIDE_C) return;
-#if SPLIT_K == 1
-  const Epilogue e = TILE_EPILOGUE;
-#endif
+// Not inlined, as multiply_blocks in register_tile.cl.
+static __attribute__((noinline)) void multiply_tile(const Tile* at, const int k, const int lda, const int ldc,
+                                                    const scaled alpha, const scaled beta, const Epilogue* finish,
+                                                    __global const uchar* first_weight, const Packed packed) {
+  const Tile tile = *at;
+  const Epilogue e = *finish;
   real a_copy[MS * (KS + 16)];  // rows at multiples of 2048 bytes would share sets of the cache
   realv sums[VECTORS][MS];
   for (int i = 0; i < tile.rows; i += MS) {
@@ -236,7 +234,7 @@ GEMM_KERNEL(LOCAL_X* KL, 1) {
     for (int v = 0; v * VECTOR_WIDTH < tile.columns; ++v) {
       for (int r = 0; r < rows; ++r) {
 #if SPLIT_K == 1
-        if (numbers.steps != 0) {
+        if (e.steps != 0) {
           FINISH(i + r, sums[v][r], v * VECTOR_WIDTH);
           continue;
         }
@@ -245,6 +243,21 @@ GEMM_KERNEL(LOCAL_X* KL, 1) {
       }
     }
   }
+}
+#endif
+
+GEMM_KERNEL(LOCAL_X* KL, 1) {
+  READ_NUMBERS;
+  const Tile tile = find_tile(get_group_id(1), get_group_id(0), ML, NL, GEMM_ARGUMENTS);
+  FIND_WEIGHTS;
+#if KL == 1
+  if (OUTSIDE_C) return;
+#if SPLIT_K == 1
+  const Epilogue e = TILE_EPILOGUE;
+#else
+  const Epilogue e = {0};
+#endif
+  multiply_tile(&tile, k, lda, ldc, alpha, beta, &e, first_weight, packed);
 #else
   __local real a_copy[MS * KS] __attribute__((aligned(16)));
   __local realv shared[KL / 2 * LOCAL_X * MS];
