@@ -7,6 +7,14 @@
 #define ALWAYS_INLINE inline
 #endif
 
+// For a long body of a kernel on CPUs: PoCL compiles a kernel three times, a function once; Intel's compiler keeps no
+// sums in registers if a function is long.
+#if defined(POCL_DEVICE_ADDRESS_BITS) || defined(__INTEL_LLVM_COMPILER)
+#define SEPARATE __attribute__((noinline))
+#else
+#define SEPARATE ALWAYS_INLINE
+#endif
+
 // A loop over 0 to count - 1 that is unrolled: indices become constants, without which a GPU keeps no array in
 // registers.
 #define UNROLLED(i, count) _Pragma("unroll") for (int i = 0; i < (count); ++i)

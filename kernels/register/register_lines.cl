@@ -91,9 +91,8 @@ static ALWAYS_INLINE void multiply_across_k(const int group, const int steps, re
 }
 
 // A tile of few rows or columns: `lines` of the one operand by all `others`. Lines along k are packed.
-static __attribute__((noinline)) void multiply_lines(const Tile* tile, const int is_row, Lines lines, Lines others,
-                                                     const int ldc, const updated alpha, const updated beta,
-                                                     const Epilogue* e) {
+static SEPARATE void multiply_lines(const Tile* tile, const int is_row, Lines lines, Lines others, const int ldc,
+                                    const updated alpha, const updated beta, const Epilogue* e) {
   const int along_k = is_row ? TRANS_B : !TRANS_A;
   const int count = is_row ? tile->rows : tile->columns;
   const int copies = count > 1 ? (count + LINE_GROUP - 1) / LINE_GROUP * LINE_GROUP : 1;

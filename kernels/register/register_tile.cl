@@ -77,10 +77,9 @@ static ALWAYS_INLINE void multiply_tile(realv sum[MS][VECTORS], __global const o
 #endif
 }
 
-// Not inlined, as multiply_lines: PoCL compiles a kernel three times, and Intel's compiler keeps no sums in registers
-// if a function is long.
-static __attribute__((noinline)) void multiply_blocks(const Tile* tile, const int lda, const int ldb, const int ldc,
-                                                      const updated alpha, const updated beta, const Epilogue* whole) {
+// The blocks of a tile.
+static SEPARATE void multiply_blocks(const Tile* tile, const int lda, const int ldb, const int ldc, const updated alpha,
+                                     const updated beta, const Epilogue* whole) {
   __global const operand* a_tile = tile->a;
   __global const operand* b_tile = tile->b;
   realv panels[NL / NS * PANEL];

@@ -207,10 +207,9 @@ static ALWAYS_INLINE void multiply(const int R, realv sum[MS], __local const rea
 #endif
 
 #if KL == 1
-// Not inlined, as multiply_blocks in register_tile.cl.
-static __attribute__((noinline)) void multiply_tile(const Tile* at, const int k, const int lda, const int ldc,
-                                                    const scaled alpha, const scaled beta, const Epilogue* finish,
-                                                    __global const uchar* first_weight, const Packed packed) {
+static SEPARATE void multiply_tile(const Tile* at, const int k, const int lda, const int ldc, const scaled alpha,
+                                   const scaled beta, const Epilogue* finish, __global const uchar* first_weight,
+                                   const Packed packed) {
   const Tile tile = *at;
   const Epilogue e = *finish;
   real a_copy[MS * (KS + 16)];  // rows at multiples of 2048 bytes would share sets of the cache
