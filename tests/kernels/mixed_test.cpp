@@ -30,10 +30,8 @@ BOOST_AUTO_TEST_CASE(PointsAreRightAtEdges) {
 // Each pair of integer types, and of transposes, on CPUs with AVX512-VNNI; bfloat16 on those with AVX512-BF16.
 BOOST_AUTO_TEST_CASE(DotsAreRightAtEdges) {
   for (const char* name :
-       {"register_tile-iiw-nn-12x64x8-4x32x2-v16-dots", "register_tile-iiw-tn-24x32x64-8x16x1-v16-dots",
-        "register_tile-iiw-nt-16x32x64-8x16x1-v16-dots", "register_tile-uuw-tt-12x64x72-6x32x1-v16-dots",
-        "register_tile-uus-nt-8x32x128-8x32x2-v16-dots", "register_tile-iuw-tt-136x32x64-8x32x4-v16-dots",
-        "register_tile-uii-tn-10x48x16-5x48x1-v16-split2-dots",
+       {"register_tile-iiw-nn-12x64x8-4x32x2-v16-dots", "register_tile-uus-nt-8x32x128-8x32x2-v16-dots",
+        "register_tile-iuw-tt-136x32x64-8x32x4-v16-dots", "register_tile-uii-tn-10x48x16-5x48x1-v16-split2-dots",
         "register_tile-iuh-nn-16x32x12-2x32x1-v16-split3-dots", "register_tile-b-nn-12x64x8-4x32x2-v16-dots",
         "register_tile-b-tn-24x32x64-8x16x1-v16-dots", "register_tile-b-nt-10x48x16-5x48x1-v16-split2-dots",
         "register_tile-b-tt-136x32x64-8x32x4-v16-dots-lines"}) {
@@ -53,11 +51,16 @@ BOOST_AUTO_TEST_CASE(EveryCombinationOfTypesIsRight, *boost::unit_test::label("s
       check_at_edges(p);
     }
   }
+  for (const char* name :
+       {"register_tile-iiw-tn-24x32x64-8x16x1-v16-dots", "register_tile-iiw-nt-16x32x64-8x16x1-v16-dots",
+        "register_tile-uuw-tt-12x64x72-6x32x1-v16-dots"}) {
+    check_at_edges(point(name));
+  }
 }
 
 // Column-major problems exchange the types of A and B, too: a kernel of the one kind serves those of the other.
 BOOST_AUTO_TEST_CASE(ColumnMajorBatchesAreRight) {
-  for (const char* name : {"direct-ius-nt-6x8x1-3x4x2-v4-split2", "direct-uiw-tn-6x8x1-3x4x2-v4"}) {
+  for (const char* name : {"register_tile-ius-nn-15x16x12-5x8x2-v4", "direct-uii-tn-8x1x4-2x1x8-v1-split3"}) {
     const FromSource made = compiled(point(name));
     const Params p = point(name);
     for (std::size_t number = 1; number < 30; ++number) {
@@ -85,20 +88,20 @@ BOOST_AUTO_TEST_CASE(ColumnMajorBatchesAreRight) {
 
 // Sums of int8 reach beyond half's numbers, which end in infinity.
 BOOST_AUTO_TEST_CASE(WhatIsTooLargeForHalfIsInfinite) {
-  const FromSource made = compiled(point("direct-iih-nn-4x1x1-1x1x1-v1"));
-  const Problem problem = tight_problem(mixed(Element::int8, Element::int8, Element::half), 20, 30, 40);
+  const FromSource made = compiled(point("register_tile-iuh-nt-15x16x12-5x8x2-v4"));
+  const Problem problem = tight_problem(made.variant.precision, 20, 30, 40, false, true);
   const std::string failure = failure_of(made.where, made.variant.name, problem, {});
   BOOST_TEST(failure.empty(), failure);
 }
 
 // Calls that name what is wrong, and leave C as it was.
 BOOST_AUTO_TEST_CASE(BadCallsAreRefusedByName) {
-  const FromSource made = compiled(point("direct-iis-nn-4x1x1-1x1x1-v1"));
-  const FromSource whole = compiled(point("direct-iiw-nn-4x1x1-1x1x1-v1"));
+  const FromSource made = compiled(point("register_tile-ius-nn-15x16x12-5x8x2-v4"));
+  const FromSource whole = compiled(point("direct-iiw-nt-6x16x1-6x16x1-v16"));
   const cl::Context context(made.where.session.context(), true), other(whole.where.session.context(), true);
   const cl::CommandQueue queue(made.where.session.queue(), true);
   const cl::Buffer all(context, CL_MEM_READ_WRITE, 4096), scales(context, CL_MEM_READ_WRITE, 4 * sizeof(float));
-  Problem problem = tight_problem(mixed(Element::int8, Element::int8, Element::single), 4, 4, 4);
+  Problem problem = tight_problem(made.variant.precision, 4, 4, 4);
   problem.quantization.row_scales = problem.quantization.column_scales = true;
   Result<Gemm> gemm = made.where.library.prepare(problem, made.variant.name);
   BOOST_REQUIRE_MESSAGE(gemm.ok(), gemm.status().message());
@@ -114,8 +117,8 @@ BOOST_AUTO_TEST_CASE(BadCallsAreRefusedByName) {
   BOOST_TEST((refused({{}, {}, {scales()}, {scales()}}, c) == Argument::none));
   queue.finish();
 
-  const Result<Gemm> exact = whole.where.library.prepare(
-      tight_problem(mixed(Element::int8, Element::int8, Element::int32), 1, 1, 1), whole.variant.name);
+  const Result<Gemm> exact =
+      whole.where.library.prepare(tight_problem(whole.variant.precision, 1, 1, 1, false, true), whole.variant.name);
   BOOST_REQUIRE_MESSAGE(exact.ok(), exact.status().message());
   const cl::Buffer one(other, CL_MEM_READ_WRITE, 64);
   Result<Gemm> clone = exact->clone();

@@ -62,6 +62,15 @@ BOOST_FIXTURE_TEST_CASE(ABundleIsBuiltWithoutADevice, Machine) {
                       "not proven: 1 of 1 variant"));
 }
 
+BOOST_FIXTURE_TEST_CASE(WithoutAProfileTheBuildSaysWhichOneIsShipped, Machine) {
+  const Directory directory;
+  const Arguments build = {"build", "--target", "nvidia:sm_90", "--precision", "single", "-o", directory.path("x")};
+  const auto report = nlohmann::json::parse(run(build + Arguments{"--json"}).out);
+  const std::string profile = report.at("profiles").at(0).at("profile");
+  BOOST_TEST((profile.rfind("shipped ", 0) == 0 || profile.rfind("none for ", 0) == 0), profile);  // by class of device
+  BOOST_TEST(contains(run(build).out, ": " + profile));
+}
+
 BOOST_FIXTURE_TEST_CASE(WhatCannotBeCompiledForIsRefused, Machine) {
   const Directory directory;
   const auto refused = [&](const std::string& target, const std::vector<std::string>& parts) {
