@@ -7,9 +7,6 @@
 #include <clbake/os/files.hpp>
 #include <clbake/os/paths.hpp>
 
-#include <filesystem>
-#include <fstream>
-
 namespace clbake::tool {
 namespace {
 

@@ -2,7 +2,6 @@
 
 #include <clbake/builder/programs.hpp>
 
-#include <algorithm>
 #include <map>
 
 namespace clbake::tool {

@@ -10,8 +10,6 @@
 #include <clbake/os/paths.hpp>
 
 #include <cstdio>
-#include <cstdlib>
-#include <filesystem>
 
 namespace clbake::tool {
 

@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <iterator>
 
 namespace clbake::tool {
 namespace {

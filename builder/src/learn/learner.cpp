@@ -7,7 +7,6 @@
 #include <chrono>
 #include <iomanip>
 #include <sstream>
-#include <utility>
 
 namespace clbake::builder::learn {
 using namespace process;

@@ -6,7 +6,6 @@
 #include <clbake/os/program.hpp>
 #include <clbake/platform.hpp>
 
-#include <filesystem>
 #include <utility>
 
 namespace clbake::builder::learn {

@@ -16,7 +16,6 @@
 #include "prove/compile_watch.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <utility>
 
 #define CL_HPP_TARGET_OPENCL_VERSION 120

@@ -5,7 +5,6 @@
 #include "process/text_file.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <utility>
 
 namespace clbake::builder::program {

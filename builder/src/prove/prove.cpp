@@ -7,7 +7,6 @@
 #include "prove/proofs.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <iomanip>
 #include <set>
 #include <sstream>

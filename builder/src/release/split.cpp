@@ -10,10 +10,8 @@
 #include "release/store_files.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <filesystem>
 #include <map>
-#include <optional>
 #include <set>
 #include <utility>
 

@@ -3,8 +3,6 @@
 
 #include "c/c_api.hpp"
 
-#include <utility>
-
 using namespace clbake::c;
 
 struct clbake_slice_index {

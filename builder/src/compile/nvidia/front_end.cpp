@@ -5,8 +5,6 @@
 #include "compile/nvidia/kernel_arguments.hpp"
 #include "compile/nvidia/ptx_edit.hpp"
 
-#include <algorithm>
-
 namespace clbake::builder::compile {
 
 namespace embedded {

@@ -3,9 +3,7 @@
 
 #include <CL/cl_layer.h>
 
-#include <cstdint>
 #include <string>
-#include <vector>
 
 namespace clbake::layer::record {
 
