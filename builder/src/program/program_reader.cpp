@@ -3,6 +3,7 @@
 #include <clbake/includes.hpp>
 #include <clbake/os/paths.hpp>
 #include <clbake/program_text.hpp>
+#include "process/need.hpp"
 #include "process/text_file.hpp"
 #include "program/flatten.hpp"
 #include "program/trial.hpp"
@@ -146,21 +147,17 @@ class ProgramReader {
   }
 
   // The content, and the texts that the bundle carries.
-  void complete(const Stated& stated) {
-    const Result<ProgramText> given = located(stated);
-    const Result<ContentDigest> content = given ? content_digest(*given) : given.status();
-    const Result<std::vector<ContentDigest>> parts = content ? part_digests(*given) : content.status();
-    if (!parts) return fail(parts.status());
-    program_.content = *content;
-    program_.parts = *parts;
-    const std::string name = program_.name.empty() ? content_name(*content) : program_.name;
+  void complete(const Stated& stated) try {
+    const ProgramText given = located(stated);
+    program_.content = need(content_digest(given));
+    program_.parts = need(part_digests(given));
+    const std::string name = program_.name.empty() ? content_name(program_.content) : program_.name;
     program_.source.name = stated.file.empty() ? name + ".cl" : stated.file;
-    const Result<ProgramText> carried = flat(stated);
-    if (!carried) return fail(carried.status());
-    program_.options = carried->options;
-    ProgramText text = *carried;
-    text.options.clear();
-    program_.source.text = encode(text);
+    ProgramText carried = flat(stated);
+    program_.options = std::exchange(carried.options, {});
+    program_.source.text = encode(carried);
+  } catch (const Failure& failure) {
+    fail(failure.status);
   }
 
   // Folders for #include, relative to the manifest's.
@@ -173,48 +170,41 @@ class ProgramReader {
   }
 
   // As the application gives it, with the folders where the manifest's author has their files.
-  Result<ProgramText> located(const Stated& stated) const {
+  ProgramText located(const Stated& stated) const {
     ProgramText text = stated.text;
-    const Result<includes::Options> options = includes::read_options(text.options);
-    if (!options) return options.status();
-    text.options = options->others;
+    const includes::Options options = need(includes::read_options(text.options));
+    text.options = options.others;
     const std::string directory = os::absolute_path(folders_.directory);
-    for (const std::string& place : places_of(stated, *options)) {
+    for (const std::string& place : places_of(stated, options)) {
       const std::string folder = os::joined_path(directory, place);
       text.options += (text.options.empty() ? "-I " : " -I ") + escaped(folder);
     }
     for (const Stated& part : stated.parts) {
-      Result<ProgramText> one = located(part);
-      if (!one) return one;
-      text.parts.push_back(std::move(*one));
+      text.parts.push_back(located(part));
     }
     return text;
   }
 
   // With nothing left to include.
-  Result<ProgramText> flat(const Stated& stated) {
+  ProgramText flat(const Stated& stated) {
     ProgramText text;
-    const Result<includes::Options> options = includes::read_options(stated.text.options);
-    if (!options) return options.status();
-    text.options = options->others;
+    const includes::Options options = need(includes::read_options(stated.text.options));
+    text.options = options.others;
     text.il = stated.text.il;
     for (const Stated& part : stated.parts) {
-      Result<ProgramText> one = flat(part);
-      if (!one) return one;
-      text.parts.push_back(std::move(*one));
+      text.parts.push_back(flat(part));
     }
     if (!text.il.empty() || !text.parts.empty()) return text;
-    IncludePlaces places{folders_.directory, places_of(stated, *options), options->definitions, {}};
+    IncludePlaces places{folders_.directory, places_of(stated, options), options.definitions, {}};
     for (const ProgramText::Header& header : stated.text.headers) {
       places.headers[includes::plain_name(header.name)] = header.text;
     }
     const std::string& name = stated.file.empty() ? program_.source.name : stated.file;
-    Result<FlatSource> made = flatten(name, joined_sources(stated.text), places);
-    if (!made) return made.status();
-    const std::string definitions = definitions_as_text(options->definitions);
-    if (!definitions.empty()) text.options = options->rest;
-    text.sources = {definitions + made->text};
-    for (const std::string& file : made->files) program_.files.push_back(path_of(file));
+    FlatSource made = need(flatten(name, joined_sources(stated.text), places));
+    const std::string definitions = definitions_as_text(options.definitions);
+    if (!definitions.empty()) text.options = options.rest;
+    text.sources = {definitions + made.text};
+    for (const std::string& file : made.files) program_.files.push_back(path_of(file));
     return text;
   }
 

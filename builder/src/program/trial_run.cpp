@@ -1,5 +1,7 @@
 #include "program/trial_run.hpp"
 
+#include "process/need.hpp"
+
 #include <clbake/builder/gemm_run.hpp>
 #include <clbake/builder/process.hpp>
 #include <clbake/program_text.hpp>
@@ -34,22 +36,20 @@ void add_options(ProgramText& text, const std::string& more) {
 }  // namespace
 
 Result<LoadedProgram> build_from_source(const Job& job, const Device& device, const Session& session,
-                                        const std::string& more_options) {
+                                        const std::string& more_options) try {
   Job bare{job.target, job.source, job.variant, {}, {}};
-  Result<ProgramText> text = decode_program_text(bare.source.text);
-  if (!text) return text.status();
-  text->options = job.variant.build_options;
-  add_options(*text, more_options);
-  bare.variant.build_options = std::exchange(text->options, {});
-  bare.source.text = encode(*text);
+  ProgramText text = need(decode_program_text(bare.source.text));
+  text.options = job.variant.build_options;
+  add_options(text, more_options);
+  bare.variant.build_options = std::exchange(text.options, {});
+  bare.source.text = encode(text);
   enable_encoded_programs();
-  const Result<cache::Bytes> bytes = encode_job(bare, cache::Packing::plain);
-  if (!bytes) return bytes.status();
-  const Result<Bundle> bundle = Bundle::copy_of({bytes->data(), bytes->size()});
-  if (!bundle) return bundle.status();
-  const Result<Library> library = Library::create(session.context(), device.id, {*bundle});
-  if (!library) return library.status();
-  return library->program(job.variant.name);
+  const cache::Bytes bytes = need(encode_job(bare, cache::Packing::plain));
+  const Bundle bundle = need(Bundle::copy_of({bytes.data(), bytes.size()}));
+  const Library library = need(Library::create(session.context(), device.id, {bundle}));
+  return library.program(job.variant.name);
+} catch (const Failure& failure) {
+  return failure.status;
 }
 
 void announce(const TrialCase& tried) { std::fprintf(stderr, "%s%s\n", process::kTriedMark, tried.name().c_str()); }

@@ -21,6 +21,7 @@
 // variants (builder/TUNING.md).
 #include "tune/search.hpp"
 
+#include "process/need.hpp"
 #include "profile/coverage.hpp"
 
 #include <algorithm>
@@ -100,7 +101,7 @@ Search::Kind Search::shapes_of(const GemmKind& kind) {
   return shapes;
 }
 
-Result<profile::Tuning> Search::run() {
+profile::Tuning Search::run() {
   std::vector<Kind> kinds;
   std::vector<std::vector<Kind>> precisions;
   for (const GemmKind& kind : context_.options.kinds) {
@@ -111,38 +112,40 @@ Result<profile::Tuning> Search::run() {
   }
   const bool cpu = context_.device().type == kernels::DeviceType::cpu;
   const double end = context_.budget_s() * (1 - (cpu ? kFinalsOnCpus : kFinalsOnGpus));
-  Status status;
-  for (std::size_t i = 0; i < precisions.size() && status && context_.options.strategy != Strategy::variants; ++i) {
-    const auto part = [&](std::size_t done) {
-      return part_of(0, end, static_cast<double>(done) / static_cast<double>(precisions.size()));
-    };
-    status = search_precision(precisions[i], part(i), part(i + 1));
-  }
-  if (status) status = final_races(kinds);
-  if (!status && status.code() != Code::cancelled) return status;
   profile::Tuning& tuning = results_.tuning;
-  if (status && tuning.measurements.empty()) return results_.nothing_measured();
-  tuning.complete = status.ok();
+  try {
+    for (std::size_t i = 0; i < precisions.size() && context_.options.strategy != Strategy::variants; ++i) {
+      const auto part = [&](std::size_t done) {
+        return part_of(0, end, static_cast<double>(done) / static_cast<double>(precisions.size()));
+      };
+      search_precision(precisions[i], part(i), part(i + 1));
+    }
+    final_races(kinds);
+    if (tuning.measurements.empty()) throw Failure(results_.nothing_measured());
+    tuning.complete = true;
+  } catch (const Failure& failure) {
+    if (failure.status.code() != Code::cancelled) throw;
+    tuning.complete = false;
+  }
   tuning.elapsed_s = clock_.now();
   return std::move(tuning);
 }
 
-Status Search::search_precision(const std::vector<Kind>& kinds, double begin, double end) {
+void Search::search_precision(const std::vector<Kind>& kinds, double begin, double end) {
   const bool refines = context_.options.strategy == Strategy::staged;
   const double first = kinds.size() == 1 ? end : part_of(begin, end, kFirstPair);
-  Status status = explore(kinds[0], part_of(begin, first, kExplore));
-  if (status) status = range(kinds[0], best_of_probes(kinds[0]), part_of(begin, first, kRange));
-  if (status && refines) status = refine(kinds[0], first);
-  for (std::size_t i = 1; i < kinds.size() && status; ++i) {
+  explore(kinds[0], part_of(begin, first, kExplore));
+  range(kinds[0], best_of_probes(kinds[0]), part_of(begin, first, kRange));
+  if (refines) refine(kinds[0], first);
+  for (std::size_t i = 1; i < kinds.size(); ++i) {
     const auto part = [&](double pairs) { return part_of(first, end, pairs / static_cast<double>(kinds.size() - 1)); };
     const auto before = static_cast<double>(i - 1);
-    status = range(kinds[i], best_of_another(kinds[0], kinds[i].kind), part(before + (refines ? kExplore : 1)));
-    if (status && refines) status = refine(kinds[i], part(before + 1));
+    range(kinds[i], best_of_another(kinds[0], kinds[i].kind), part(before + (refines ? kExplore : 1)));
+    if (refines) refine(kinds[i], part(before + 1));
   }
-  return status;
 }
 
-Status Search::explore(const Kind& kind, double until) {
+void Search::explore(const Kind& kind, double until) {
   const std::vector<kernels::Params> seeds = proposals_.seeds(kind.kind);
   std::size_t tried = 0;
   for (std::size_t number = 0;; ++number) {
@@ -154,10 +157,10 @@ Status Search::explore(const Kind& kind, double until) {
       if (!p) break;
       racers.push_back({*p, kind.probes});
     }
-    if (racers.empty()) return {};
+    if (racers.empty()) return;
     Race race(context_, Stage::explore, kind.kind, number, std::move(racers));
-    const Status status = race.run(until);
-    if (!status || !race.finished()) return status;
+    race.run(until);
+    if (!race.finished()) return;
   }
 }
 
@@ -184,20 +187,18 @@ std::vector<kernels::Params> Search::best_of_another(const Kind& other, const Ge
 }
 
 // The known variants come first: the probes do not show what some of them are for.
-Status Search::range(const Kind& kind, const std::vector<kernels::Params>& list, double until) {
+void Search::range(const Kind& kind, const std::vector<kernels::Params>& list, double until) {
   std::vector<kernels::Params> all;
   if (context_.options.shard == 1 && context_.options.strategy == Strategy::staged) all = proposals_.known(kind.kind);
   add_new(list, all);
   for (std::size_t first = 0; first < all.size(); first += kTogether) {
     std::vector<Racer> racers;
     for (std::size_t i = first; i < std::min(first + kTogether, all.size()); ++i) racers.push_back({all[i], kind.list});
-    const Status status = Race(context_, Stage::range, kind.kind, first, std::move(racers)).run(until);
-    if (!status) return status;
+    Race(context_, Stage::range, kind.kind, first, std::move(racers)).run(until);
   }
-  return {};
 }
 
-Status Search::refine(const Kind& kind, double until) {
+void Search::refine(const Kind& kind, double until) {
   std::vector<std::uint32_t> timed;
   for (const std::uint32_t s : kind.list) {
     if (results_.best(s) > 0) timed.push_back(s);
@@ -212,10 +213,10 @@ Status Search::refine(const Kind& kind, double until) {
       if (!p) break;
       racers.push_back({*p, {shape}});
     }
-    if (racers.empty()) return {};
+    if (racers.empty()) return;
     Race race(context_, Stage::refine, kind.kind, number, std::move(racers));
-    const Status status = race.run(until);
-    if (!status || !race.finished()) return status;
+    race.run(until);
+    if (!race.finished()) return;
   }
 }
 
@@ -246,23 +247,20 @@ std::vector<Racer> Search::finalists(const Kind& kind) {
 
 // In the first pass all races get an equal part of the time that is left; then those that were cut short go on in what
 // others left, and all are repeated for better figures.
-Status Search::final_races(const std::vector<Kind>& kinds) {
+void Search::final_races(const std::vector<Kind>& kinds) {
   const double end = context_.budget_s();
   std::vector<Race> races;
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     races.emplace_back(context_, Stage::finals, kinds[i].kind, 0, finalists(kinds[i]));
     const std::size_t shapes = kinds[i].list.size() + kinds[i].grid.size();
     const double part = 1.0 / static_cast<double>(kinds.size() - i);
-    const Status status = races.back().run(part_of(clock_.now(), end, part), shapes);
-    if (!status) return status;
+    races.back().run(part_of(clock_.now(), end, part), shapes);
   }
   for (std::size_t pass = 1; pass <= kPasses; ++pass) {
     for (std::size_t i = 0; i < kinds.size(); ++i) {
-      const Status status = races[i].run(end, pass * (kinds[i].list.size() + kinds[i].grid.size()));
-      if (!status) return status;
+      races[i].run(end, pass * (kinds[i].list.size() + kinds[i].grid.size()));
     }
   }
-  return {};
 }
 
 }  // namespace clbake::builder::tune

@@ -12,9 +12,9 @@ class Search {
   Search(const TuneOptions& options, Journal& journal, const std::atomic<bool>& cancel,
          const std::function<void(const TuneProgress&)>& progress);
 
-  // The measurements and the prior; not complete when it was cancelled. Fails with io, or with build_failed when
-  // nothing could be measured.
-  Result<profile::Tuning> run();
+  // The measurements and the prior; not complete when it was cancelled. Throws Failure with io, or with build_failed
+  // when nothing could be measured.
+  profile::Tuning run();
 
  private:
   // A precision and a pair of transposes with the shapes that are timed for it: indices into Tuning::shapes.
@@ -25,14 +25,14 @@ class Search {
 
   void add_prior();
   Kind shapes_of(const GemmKind& kind);
-  Status search_precision(const std::vector<Kind>& kinds, double begin, double end);
-  Status explore(const Kind& kind, double until);
-  Status range(const Kind& kind, const std::vector<kernels::Params>& list, double until);
-  Status refine(const Kind& kind, double until);
+  void search_precision(const std::vector<Kind>& kinds, double begin, double end);
+  void explore(const Kind& kind, double until);
+  void range(const Kind& kind, const std::vector<kernels::Params>& list, double until);
+  void refine(const Kind& kind, double until);
   std::vector<kernels::Params> best_of_probes(const Kind& kind) const;
   std::vector<kernels::Params> best_of_another(const Kind& other, const GemmKind& kind) const;
   std::vector<Racer> finalists(const Kind& kind);
-  Status final_races(const std::vector<Kind>& kinds);
+  void final_races(const std::vector<Kind>& kinds);
 
   TuneClock clock_;
   Results results_;

@@ -1,6 +1,7 @@
 #include <clbake/builder/tune.hpp>
 
 #include <clbake/builder/scratch.hpp>
+#include "process/need.hpp"
 #include "process/target_json.hpp"
 #include "tune/search.hpp"
 
@@ -36,29 +37,29 @@ std::string settings_of(const TuneOptions& options) {
       .dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
-Status check_options(const TuneOptions& options) {
+void check_options(const TuneOptions& options) {
   if (options.devices.empty() || options.kinds.empty() || options.families.empty()) {
-    return {Code::invalid_argument, "no device, precision, transposes or family to tune for"};
+    throw Failure({Code::invalid_argument, "no device, precision, transposes or family to tune for"});
   }
   for (const GemmKind& kind : options.kinds) {
     const TuneShapes& shapes = options.shapes;
     const bool probed = std::any_of(shapes.probes.begin(), shapes.probes.end(), [&](std::size_t probe) {
       return probe < shapes.list.size() && shapes.list[probe].kind() == kind;
     });
-    if (!probed) return {Code::invalid_argument, "no shape of " + kind_name(kind) + " to tune for"};
+    if (!probed) throw Failure({Code::invalid_argument, "no shape of " + kind_name(kind) + " to tune for"});
   }
   if (options.shard < 1 || options.shard > options.shards) {
-    return {Code::invalid_argument, "shard " + std::to_string(options.shard) + " of " + std::to_string(options.shards) +
-                                        ": there are shards 1 to " + std::to_string(options.shards)};
+    throw Failure({Code::invalid_argument, "shard " + std::to_string(options.shard) + " of " +
+                                               std::to_string(options.shards) + ": there are shards 1 to " +
+                                               std::to_string(options.shards)});
   }
   const Target& first = options.devices.front().target;
   for (const Device& device : options.devices) {
     if (!(device.target == first)) {
-      return {Code::invalid_argument, "the devices are not identical: " + first.device_name + " and " +
-                                          device.target.device_name + "; tune them one after the other"};
+      throw Failure({Code::invalid_argument, "the devices are not identical: " + first.device_name + " and " +
+                                                 device.target.device_name + "; tune them one after the other"});
     }
   }
-  return {};
 }
 
 void sign(const TuneOptions& options, profile::Tuning& tuning) {
@@ -77,19 +78,17 @@ void sign(const TuneOptions& options, profile::Tuning& tuning) {
 }  // namespace
 
 Result<profile::Tuning> run(const TuneOptions& options, const std::atomic<bool>& cancel,
-                            const std::function<void(const TuneProgress&)>& progress) {
-  const Status possible = check_options(options);
-  if (!possible) return possible;
+                            const std::function<void(const TuneProgress&)>& progress) try {
+  check_options(options);
   if (options.fresh) forget(options.work);
-  const Result<WorkDirectory> work = WorkDirectory::open(options.work);  // locked as long as it lives
-  if (!work) return work.status();
-  Result<Journal> journal = Journal::open(options.work + "/tuning.journal", settings_of(options));
-  if (!journal) return journal.status();
-  Result<profile::Tuning> tuning = Search(options, *journal, cancel, progress).run();
-  if (!tuning) return tuning;
-  sign(options, *tuning);
-  profile::fit(*tuning);
+  const WorkDirectory work = need(WorkDirectory::open(options.work));  // locked as long as it lives
+  Journal journal = need(Journal::open(options.work + "/tuning.journal", settings_of(options)));
+  profile::Tuning tuning = Search(options, journal, cancel, progress).run();
+  sign(options, tuning);
+  profile::fit(tuning);
   return tuning;
+} catch (const Failure& failure) {
+  return failure.status;
 }
 
 void forget(const std::string& work) {
