@@ -3,7 +3,6 @@
 // (LD_PRELOAD).
 #include "cli/cli.hpp"
 #include "command/verbs.hpp"
-#include "recording/capture_programs.hpp"
 #include "recording/recorded_files.hpp"
 #include "recording/recording.hpp"
 
