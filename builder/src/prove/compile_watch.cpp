@@ -14,7 +14,6 @@
 
 namespace clbake::builder::prove {
 using namespace process;
-namespace {
 
 // The cheapest compilation seen takes 20 ms. Each kernel besides the first takes a part of what its compilation would.
 constexpr double kLoadLimitUs = 20000;
@@ -32,8 +31,6 @@ constexpr std::chrono::milliseconds kLateWrite{500};
 constexpr const char* kByFiles = "files in the driver's cache";
 constexpr const char* kByLibraries = "libraries";
 constexpr const char* kByChildren = "child processes";
-
-}  // namespace
 
 std::string function_of(const std::string& file) {
   const std::filesystem::path path = os::native(file);

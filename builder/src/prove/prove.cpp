@@ -8,9 +8,11 @@
 #include "prove/proofs.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <iomanip>
 #include <set>
 #include <sstream>
+#include <thread>
 
 namespace clbake::builder::prove {
 using namespace program;
@@ -291,6 +293,19 @@ void prove_alone(const Job& job, const Bundle& file, cache::Entry& entry, const 
   entry.proof = std::move(proof);
 }
 
+// How often files are looked for, as some drivers write their caches in the background.
+constexpr std::chrono::milliseconds kStep{20};
+constexpr int kSteps = 25;
+
+// From the source to the end of a first launch.
+void compile_and_launch(const Job& job, const Device& device, const Session& session) {
+  const LoadedProgram program = need(build_from_source(job, device, session));
+  const std::vector<TriedKernel> kernels = need(parse_trial(job.trial));
+  for (const TrialCase& tried : cases_of(kernels)) {
+    need(need(TrialRun::create(session, device, program.get(), tried)).run());
+  }
+}
+
 }  // namespace
 
 void EntryProof::loaded(const Explanation& explanation) {
@@ -348,6 +363,23 @@ bool Prover::is_spent() const {
   const auto is_loaded = [&](const std::string& library) { return loaded.count(library) > 0; };
   return !control.files && !control.children &&
          (control.libraries.empty() || std::any_of(control.libraries.begin(), control.libraries.end(), is_loaded));
+}
+
+Status compile_on_purpose(const std::string& path, const std::string& output) try {
+  const Job job = need(read_job(path));
+  const compile::Place place = need(compile::place_of(job.target));
+  const std::string cache = cache_directory(job.target);
+  const std::string extension = compiled_extension(job.target);
+  const Signs before = signs_now(cache);
+  compile_and_launch(job, place.device, place.session);
+  Signs fresh = since(before, signs_now(cache));
+  for (int i = 0; i < kSteps && !control_of(fresh, extension).files; ++i) {
+    std::this_thread::sleep_for(kStep);
+    fresh.files = since(before, signs_now(cache)).files;
+  }
+  return write_control(output, control_of(fresh, extension));
+} catch (const Failure& failure) {
+  return failure.status;
 }
 
 }  // namespace clbake::builder::prove

@@ -8,7 +8,6 @@
 #include <thread>
 
 namespace clbake::builder::tune {
-namespace {
 
 constexpr int kPollMs = 20;
 constexpr std::size_t kTimeouts = 3;  // on a shape that nobody has finished: it is too much for the device
@@ -17,8 +16,6 @@ constexpr double kTurnUs = 2000;      // of a turn, at least: many calls where t
 constexpr std::uint32_t kCalls = 3;   // of a turn, at least, so that the median drops one that was disturbed ...
 constexpr unsigned kFinalRounds = 2;  // ... or one in each round of the finals, where variants take turns
 constexpr std::uint32_t kFinalCalls = 1;
-
-}  // namespace
 
 double SearchContext::budget_s() const { return options.budget.count() > 0 ? options.budget.count() : INFINITY; }
 

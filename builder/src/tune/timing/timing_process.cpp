@@ -14,12 +14,9 @@
 
 namespace clbake::builder::tune {
 using namespace process;
-namespace {
 
 // For a GPU, where a context takes a second or two. Not endless, as drivers leak.
 constexpr unsigned kVariantsPerProcess = 100;
-
-}  // namespace
 
 std::string to_line(const TimingOrder& order) {
   std::ostringstream line;
