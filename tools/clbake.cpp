@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <exception>
 #include <string>
-#include <vector>
 
 namespace clbake::tool {
 namespace {

@@ -2,7 +2,8 @@
 #include "down.hpp"
 #include "log.hpp"
 #include "record/record.hpp"
-#include "serve/serve.hpp"
+#include "serve/calls.hpp"
+#include "serve/learning.hpp"
 #include "settings.hpp"
 
 #include <clbake/export.h>
@@ -24,11 +25,20 @@ std::vector<void*>& loader_table() {
   return table;
 }
 
+// The mode that serves: programs that a bundle or the overlay has are loaded instead of compiled.
+void install_serving(cl_icd_dispatch& table) {
+#define CLBAKE_REPLACE(name) replace(table.cl##name, serve::calls::name);
+  CLBAKE_SERVED_CALLS(CLBAKE_REPLACE)
+  if (!serve::learns()) return;
+  CLBAKE_LEARNED_CALLS(CLBAKE_REPLACE)
+#undef CLBAKE_REPLACE
+}
+
 // Replaces functions of the table by those of the mode that the settings ask for.
 void install(cl_icd_dispatch& table) {
   const Settings& s = settings();
   if (!s.record.empty()) return record::install(table);
-  if (s.serves()) serve::install(table);
+  if (s.serves()) install_serving(table);
 }
 
 Status init(const cl_icd_dispatch* target, std::size_t entries) {

@@ -141,9 +141,4 @@ std::vector<kernels::Params> variants_named(const std::vector<std::string>& name
   return variants;
 }
 
-std::string violation(const kernels::Params& params, const builder::Device& device) {
-  const std::vector<kernels::Violation> violations = kernels::check(params, device.limits);
-  return violations.empty() ? "" : std::string(violations[0].constraint) + ": " + violations[0].reason;
-}
-
 }  // namespace clbake::tool

@@ -52,9 +52,6 @@ std::string variant_name(const std::string& given);
 // Each variant once. Throws UsageError for a name that is neither a variant's nor a preset's.
 std::vector<kernels::Params> variants_named(const std::vector<std::string>& names);
 
-// "local-memory: the tiles ... take 65536 bytes of local memory, limit 32768"; empty when the device runs the variant.
-std::string violation(const kernels::Params& params, const builder::Device& device);
-
 // The number of `word` in a list.
 template <typename Words>
 std::size_t number_of(const char* option, const std::string& word, const Words& words) {

@@ -1,7 +1,7 @@
 #include "cli/cli.hpp"
 #include "cli/json.hpp"
 #include "command/verbs.hpp"
-#include "recording/capture_programs.hpp"
+#include "recording/recording.hpp"
 
 #include <clbake/builder/build.hpp>
 #include <clbake/builder/shape/shapes_file.hpp>

@@ -1,8 +1,10 @@
+// `clbake devices` and `clbake targets`: the devices that are here, and those that programs can be compiled for.
 #include "cli/cli.hpp"
 #include "cli/json.hpp"
 #include "command/verbs.hpp"
 
 #include <clbake/builder/fleet/plan.hpp>
+#include <clbake/builder/offline_targets.hpp>
 
 #include <cstdio>
 
@@ -17,6 +19,30 @@ void print_machine(const Json& devices, const std::string& name) {
     targets.push_back({{"name", target.name}, {"identity", target.identity}, {"fp64", target.fp64}});
   }
   print({{"machine", name.empty() ? machine.name : name}, {"devices", devices}, {"targets", targets}});
+}
+
+Json tool_json(const builder::compile::Tool& tool) {
+  return {{"name", tool.name}, {"path", tool.path}, {"version", tool.version}, {"package", tool.package}};
+}
+
+// "with clang 15.0.6, libclc, ptxas 13.0.88"
+std::string with_tools(const builder::compile::OfflineTarget& target) {
+  std::string text;
+  for (const builder::compile::Tool& tool : target.tools) {
+    text += (text.empty() ? "with " : ", ") + tool.name + (tool.version.empty() ? "" : " " + tool.version);
+  }
+  return text;
+}
+
+Json target_json(const builder::compile::OfflineTarget& target) {
+  Json tools = Json::array();
+  for (const builder::compile::Tool& tool : target.tools) tools.push_back(tool_json(tool));
+  return {{"name", target.name},
+          {"available", target.obstacle.empty()},
+          {"obstacle", target.obstacle.empty() ? Json() : Json(target.obstacle)},
+          {"fp64", target.device.limits.fp64},
+          {"target", to_json(target.device.target)},
+          {"tools", tools}};
 }
 
 }  // namespace
@@ -61,6 +87,21 @@ int devices(const std::vector<std::string>& arguments) {
     if (!t.cpu_features.empty()) std::printf("   CPU features  %s\n", t.cpu_features.c_str());
   }
   if (cli.has("json")) print_machine(list, cli.text("machine"));
+  return kSuccess;
+}
+
+int targets(const std::vector<std::string>& arguments) {
+  Cli cli("targets [OPTIONS]", "Lists the devices that 'build --target' can compile for without having them.");
+  cli.add_json();
+  if (const auto status = cli.parse(arguments)) return *status;
+  Json list = Json::array();
+  for (const builder::compile::OfflineTarget& target : need(builder::compile::offline_targets())) {
+    list.push_back(target_json(target));
+    if (cli.has("json")) continue;
+    const std::string how = target.obstacle.empty() ? with_tools(target) : "unavailable: " + target.obstacle;
+    std::printf("%-14s %s\n", target.name.c_str(), how.c_str());
+  }
+  if (cli.has("json")) print({{"targets", list}});
   return kSuccess;
 }
 

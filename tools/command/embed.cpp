@@ -5,7 +5,6 @@
 #include <clbake/os/paths.hpp>
 
 #include <cctype>
-#include <filesystem>
 
 namespace clbake::tool {
 

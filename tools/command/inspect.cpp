@@ -1,7 +1,6 @@
 #include "cli/cli.hpp"
 #include "command/verbs.hpp"
 #include "report/bundle_report.hpp"
-#include "report/index_report.hpp"
 
 #include <clbake/builder/programs.hpp>
 

@@ -1,15 +1,18 @@
-// The child processes of build, prove, tune, bench and work. Each does one thing with a driver and writes the result to
-// a file; after a failure the last line on stderr is the cause.
+// The child processes of build, prove, tune, bench and work, each of which does one thing with a driver and writes the
+// result to a file, where after a failure the last line on stderr is the cause; and the learner of programs that run
+// under the layer. Users do not call them.
 #include "bench/cold_worker.hpp"
 #include "cli/cli.hpp"
 #include "command/verbs.hpp"
 
+#include <clbake/added_options.hpp>
 #include <clbake/builder/compile.hpp>
 #include <clbake/builder/jobs.hpp>
 #include <clbake/builder/learn.hpp>
 #include <clbake/builder/offline_targets.hpp>
 #include <clbake/builder/process.hpp>
 #include <clbake/builder/tune.hpp>
+#include <clbake/os/libraries.hpp>
 #include <clbake/os/line_channel.hpp>
 #include <clbake/os/program.hpp>
 
@@ -78,6 +81,25 @@ int worker(const std::vector<std::string>& arguments) try {
   return status.code() == Code::io ? builder::process::kWorkerIoExit : kFailure;
 } catch (const Failure& failure) {
   return fail(failure.what());
+}
+
+int learn(const Arguments& arguments) {
+  Cli cli("learn --overlay DIR [OPTIONS]",
+          "Keeps what the driver of a program had to compile for the next process. Started by clbake's layer, whose\n"
+          "requests come over the standard input.");
+  cli.add_required("overlay", "DIR", "the overlay's directory");
+  cli.add_value("max-bytes", "N", "limit for the overlay's files together");
+  cli.add_value("log", "FILE", "gets a line for each program");
+  if (const std::optional<int> status = cli.parse(arguments)) return *status;
+  need(no_added_options());
+  builder::learn::Settings settings;
+  settings.overlay.directory = cli.text("overlay");
+  settings.overlay.mode = OverlayMode::read_write;
+  settings.overlay.max_bytes = cli.size("max-bytes", settings.overlay.max_bytes);
+  settings.log = cli.text("log");
+  settings.worker = os::path_of_program();
+  need(builder::learn::learn(settings));
+  return kSuccess;
 }
 
 }  // namespace clbake::tool

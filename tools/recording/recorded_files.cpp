@@ -6,7 +6,6 @@
 #include <clbake/os/paths.hpp>
 
 #include <limits>
-#include <sstream>
 #include <stdexcept>
 
 namespace clbake::tool {

@@ -1,9 +1,9 @@
 #include "recording/recording.hpp"
 
 #include "cli/cli.hpp"
-#include "recording/fit.hpp"
 #include "recording/recorded_files.hpp"
 
+#include <clbake/builder/programs.hpp>
 #include <clbake/launch_kind.hpp>
 #include <clbake/os/appended_file.hpp>
 #include <clbake/os/files.hpp>
@@ -61,6 +61,103 @@ std::string program_text(const RecordedProgram& program) {
     separator = ",\n    ";
   }
   return text + "]}";
+}
+
+// ---- Recordings as `clbake build --programs` takes them
+
+constexpr std::size_t kMostTrialBytes = std::size_t{14} << 20;  // of a program in a bundle
+constexpr std::size_t kMostSizes = 1024;
+
+Result<builder::program::Program> read(const RecordedProgram& program, const std::string& directory) {
+  auto programs = builder::program::parse_programs(manifest_text({program}), "the manifest", directory);
+  if (!programs) return programs.status();
+  if (!programs->front().failure.empty()) return {Code::malformed, programs->front().failure};
+  if (!programs->front().remark.empty()) return {Code::malformed, programs->front().remark};
+  return std::move(programs->front());
+}
+
+// The program with one kernel.
+RecordedProgram with(const RecordedProgram& program, RecordedKernel kernel) {
+  return {program.text, program.log, {}, {std::move(kernel)}};
+}
+
+void join(RecordedProgram& program, const RecordedProgram& other) {
+  for (const RecordedKernel& kernel : other.kernels) {
+    RecordedKernel& known = program.kernel(kernel.name);
+    for (const Json& size : kernel.sizes) add_size(known, size);
+    for (const Json& trial : kernel.trials) add_trial(known, trial);
+    known.untried.insert(kernel.untried.begin(), kernel.untried.end());
+  }
+}
+
+class Fitting {
+ public:
+  Fitting(const std::string& directory, std::set<std::string>& notes) : directory_(directory), notes_(notes) {}
+
+  // True when the reader takes it without its kernels; sets the name by which the builder tells it from others.
+  bool takes(const RecordedProgram& program, std::string& name) {
+    const auto bare = read(with(program, {"any", {}, {}, {}}), directory_);
+    if (!bare) notes_.insert("a program is left out: " + bare.status().message());
+    if (bare) name = bare->name;
+    return bool(bare);
+  }
+
+  void fit(RecordedProgram& program) {
+    if (program.kernels.empty() || read(program, directory_)) return;
+    std::vector<RecordedKernel> kernels;
+    std::size_t bytes = 0;
+    for (RecordedKernel& kernel : program.kernels) {
+      if (fit_sizes(program, kernel)) kernels.push_back(fit_trials(program, kernel, bytes));
+    }
+    program.kernels = std::move(kernels);
+  }
+
+ private:
+  bool fit_sizes(const RecordedProgram& program, RecordedKernel& kernel) {
+    if (kernel.sizes.size() > kMostSizes) {
+      notes_.insert("kernel " + kernel.name + ": of its local sizes the first 1024 are kept");
+      kernel.sizes.resize(kMostSizes);
+    }
+    const auto untried = read(with(program, {kernel.name, kernel.sizes, {}, {}}), directory_);
+    if (!untried) notes_.insert("kernel " + kernel.name + " is left out: " + untried.status().message());
+    return bool(untried);
+  }
+
+  RecordedKernel fit_trials(const RecordedProgram& program, const RecordedKernel& kernel, std::size_t& bytes) {
+    RecordedKernel kept = {kernel.name, kernel.sizes, {}, kernel.untried};
+    for (const Json& trial : kernel.trials) {
+      const auto one = read(with(program, {kernel.name, kernel.sizes, {trial}, {}}), directory_);
+      const bool fits = one && bytes + one->trial.size() <= kMostTrialBytes;
+      if (fits) {
+        bytes += one->trial.size();
+        kept.trials.push_back(trial);
+      } else {
+        kept.is_refused = true;
+        kept.untried.insert(one ? "the program's trials take more than 14 MiB in a bundle" : one.status().message());
+      }
+    }
+    return kept;
+  }
+
+  const std::string& directory_;
+  std::set<std::string>& notes_;
+};
+
+// Leaves out what the builder's reader refuses, so that one odd launch does not cost the rest: trials, which become
+// reasons in their kernel's `untried`; kernels and programs, which `notes` names. Makes one of programs that the
+// builder takes for the same. `directory`: has the files.
+void fit(std::vector<RecordedProgram>& programs, const std::string& directory, std::set<std::string>& notes) {
+  Fitting fitting(directory, notes);
+  std::vector<RecordedProgram> kept;
+  std::map<std::string, std::size_t> by_name;
+  for (const RecordedProgram& program : programs) {
+    std::string name;
+    if (program.kernels.empty() || !fitting.takes(program, name)) continue;  // nothing can be launched
+    const auto [at, is_new] = by_name.emplace(name, kept.size());
+    is_new ? kept.push_back(program) : join(kept[at->second], program);
+  }
+  for (RecordedProgram& program : kept) fitting.fit(program);
+  programs = std::move(kept);
 }
 
 }  // namespace
@@ -248,6 +345,71 @@ void Recording::write(const std::string& directory) {
   for (const std::string& journal : ended_) {
     if (fs::equivalent(os::native(os::parent_of(journal)), os::native(directory), ignored)) os::remove_file(journal);
   }
+}
+
+namespace {
+
+// The kernels that no trial runs, or not all that were recorded, and why.
+Json untried_of(const Recording& recording) {
+  Json rows = Json::array();
+  for (const RecordedProgram& program : recording.programs()) {
+    for (const RecordedKernel& kernel : program.kernels) {
+      if (!kernel.trials.empty() && !kernel.is_refused) continue;
+      Json reasons = kernel.untried;
+      if (kernel.sizes.empty()) reasons = {"it was not launched"};
+      if (reasons.empty()) reasons = {"its launch had not ended"};
+      rows.push_back({{"kernel", kernel.name}, {"why", reasons}});
+    }
+  }
+  return rows;
+}
+
+Json summary_of(const Recording& recording, const std::string& output) {
+  std::size_t kernels = 0, sizes = 0, trials = 0;
+  for (const RecordedProgram& program : recording.programs()) {
+    for (const RecordedKernel& kernel : program.kernels) {
+      ++kernels;
+      sizes += kernel.sizes.size();
+      trials += kernel.trials.size();
+    }
+  }
+  return {{"file", output + "/programs.json"},
+          {"programs", recording.programs().size()},
+          {"kernels", kernels},
+          {"sizes", sizes},
+          {"trials", trials},
+          {"untried", untried_of(recording)},
+          {"notes", recording.notes()}};
+}
+
+}  // namespace
+
+Json capture_programs(const std::vector<std::string>& directories, const std::string& output) {
+  Recording recording;
+  for (const std::string& directory : directories) recording.add(directory);
+  if (recording.programs().empty()) {
+    const std::string notes = joined(recording.notes());
+    throw Failure("no OpenCL program was recorded" + (notes.empty() ? ": none was built from source" : notes));
+  }
+  recording.list_kernels();
+  recording.write(output);
+  return summary_of(recording, output);
+}
+
+void print_summary(std::FILE* to, const Json& summary) {
+  constexpr std::size_t kMostLines = 20;
+  const auto count = [&](const char* key, const char* noun) { return counted(summary[key].get<std::size_t>(), noun); };
+  std::fprintf(to, "%s: %s, %s, %s, %s\n", summary["file"].get<std::string>().c_str(),
+               count("programs", "program").c_str(), count("kernels", "kernel").c_str(),
+               count("sizes", "local size").c_str(), count("trials", "trial").c_str());
+  std::size_t lines = 0;
+  for (const Json& row : summary["untried"]) {
+    if (++lines > kMostLines) continue;
+    std::fprintf(to, "untried: kernel %s: %s\n", row["kernel"].get<std::string>().c_str(),
+                 printable(cell_text(row["why"])).c_str());
+  }
+  if (lines > kMostLines) std::fprintf(to, "untried: %s more\n", counted(lines - kMostLines, "kernel").c_str());
+  for (const Json& note : summary["notes"]) std::fprintf(to, "note: %s\n", printable(note.get<std::string>()).c_str());
 }
 
 }  // namespace clbake::tool

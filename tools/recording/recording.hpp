@@ -4,6 +4,7 @@
 
 #include "cli/json.hpp"
 
+#include <cstdio>
 #include <map>
 #include <set>
 #include <string>
@@ -74,5 +75,12 @@ class Recording {
   std::vector<std::string> ended_;            // journals that no process writes to
   std::string directory_;                     // that is being added
 };
+
+// The end of `record` and the part of `capture` that is about programs: makes one recording of several, and returns
+// what it holds. Throws Failure, also when there is no program in them.
+Json capture_programs(const std::vector<std::string>& directories, const std::string& output);
+
+// The same for people.
+void print_summary(std::FILE* to, const Json& summary);
 
 }  // namespace clbake::tool

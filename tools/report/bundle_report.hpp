@@ -1,4 +1,4 @@
-// The contents of a bundle, as the JSON of `inspect`.
+// The contents of a bundle, or of an index of slices, as the JSON of `inspect`.
 #pragma once
 
 #include "cli/json.hpp"
@@ -10,9 +10,9 @@ namespace clbake::tool {
 // the target with its index. Throws Failure, which names `file`, for a wrong record.
 Json bundle_report(const Bundle& bundle, const std::string& file);
 
-// The digest, and the signatures with their validity; null where they cannot be told: without digests or libsodium.
-Json digest_json(const Bundle& bundle);
-Json signatures_json(const Bundle& bundle);
+// {"release", "file_bytes", "digest", "signatures": [...], "programs", "bytes", "slices": [...]}; a row of "slices" has
+// "file", "target", "device", "kinds", "forms", "bytes". Throws Failure as above.
+Json index_report(const Bundle& index, const std::string& file);
 
 // "16 cost models, 1 exception, 4 defaults", of one of "profiles".
 std::string profile_text(const Json& profile);

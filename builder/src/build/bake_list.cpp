@@ -22,11 +22,6 @@ struct Site {
   }
 };
 
-std::string violation(const kernels::Params& params, const Device& device) {
-  const std::vector<kernels::Violation> violations = kernels::check(params, device.limits);
-  return violations.empty() ? "" : std::string(violations[0].constraint) + ": " + violations[0].reason;
-}
-
 void add_variant(BakeList& bake_list, const kernels::Params& params) {
   const auto found = std::find(bake_list.variants.begin(), bake_list.variants.end(), params);
   if (found == bake_list.variants.end()) bake_list.variants.push_back(params);

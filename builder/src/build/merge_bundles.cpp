@@ -7,6 +7,7 @@
 #include <clbake/os/listing.hpp>
 #include <clbake/os/paths.hpp>
 #include <clbake/program_text.hpp>
+#include "process/need.hpp"
 #include "profile/kind_choice.hpp"
 #include "profile/untuned_profile.hpp"
 
@@ -146,22 +147,18 @@ class Merger {
 };
 
 // The slices of an index; each is verified as a bundle, too.
-Status read_index(const std::string& path, std::vector<NamedBundle>& bundles) {
-  const Result<std::vector<release::StoredSlice>> slices = release::read_slices(path);
-  if (!slices) return slices.status();
-  for (const release::StoredSlice& slice : *slices) {
-    Result<NamedBundle> bundle = read_bundle(slice.bundle, slice.path);
-    if (!bundle) return bundle.status();
-    bundles.push_back(std::move(*bundle));
+void read_index(const std::string& path, std::vector<NamedBundle>& bundles) {
+  const std::vector<release::StoredSlice> slices = need(release::read_slices(path));
+  for (const release::StoredSlice& slice : slices) {
+    bundles.push_back(need(read_bundle(slice.bundle, slice.path)));
   }
-  return {};
 }
 
 // The directory's files of this extension, in the order of their names.
-Result<std::vector<std::string>> files_in(const std::string& directory, const std::string& extension) {
+std::vector<std::string> files_in(const std::string& directory, const std::string& extension) {
   std::vector<std::string> files;
   const Result<std::vector<os::Item>> items = os::list_directory(directory);
-  if (!items) return {Code::io, items.status().message()};
+  if (!items) throw Failure({Code::io, items.status().message()});
   for (const os::Item& item : *items) {
     if (item.name == os::stem_of(item.name) + extension) files.push_back(item.path);
   }
@@ -196,28 +193,23 @@ Result<NamedBundle> read_bundle(const cache::Bundle& bundle, const std::string& 
   return read;
 }
 
-Status read_bundles(const std::string& path, std::vector<NamedBundle>& bundles, std::vector<std::string>& left_out) {
+Status read_bundles(const std::string& path, std::vector<NamedBundle>& bundles,
+                    std::vector<std::string>& left_out) try {
   std::error_code ignored;  // of a path that is not there the opening will tell
   const std::string index = path + "/" + release::kIndexName;
-  if (fs::exists(os::native(index), ignored)) return read_index(index, bundles);  // beside slices of other releases
+  if (fs::exists(os::native(index), ignored)) return read_index(index, bundles), Status();  // beside other releases
   if (!fs::is_directory(os::native(path), ignored)) {
-    if (release::is_index_file(path)) return read_index(path, bundles);
-    Result<NamedBundle> bundle = read_bundle(path);
-    if (bundle) bundles.push_back(std::move(*bundle));
-    return bundle.status();
+    if (release::is_index_file(path)) return read_index(path, bundles), Status();
+    bundles.push_back(need(read_bundle(path)));
+    return {};
   }
   // A store of bakes has an index for each device and driver, beside slices of earlier ones.
-  const Result<std::vector<std::string>> indexes = files_in(path, release::kIndexExtension);
-  if (!indexes) return indexes.status();
-  for (const std::string& of_target : *indexes) {
-    const Status status = read_index(of_target, bundles);
-    if (!status) return status;
-  }
-  if (!indexes->empty()) return {};
-  const Result<std::vector<std::string>> files = files_in(path, ".clbake");
-  if (!files) return files.status();
-  if (files->empty()) return {Code::not_found, "no bundle in " + path};
-  for (const std::string& file : *files) {
+  const std::vector<std::string> indexes = files_in(path, release::kIndexExtension);
+  for (const std::string& of_target : indexes) read_index(of_target, bundles);
+  if (!indexes.empty()) return {};
+  const std::vector<std::string> files = files_in(path, ".clbake");
+  if (files.empty()) return {Code::not_found, "no bundle in " + path};
+  for (const std::string& file : files) {
     Result<NamedBundle> bundle = read_bundle(file);
     if (bundle) {
       bundles.push_back(std::move(*bundle));
@@ -226,6 +218,8 @@ Status read_bundles(const std::string& path, std::vector<NamedBundle>& bundles, 
     }
   }
   return {};
+} catch (const Failure& failure) {
+  return failure.status;
 }
 
 MergedBundle merge_bundles(std::vector<NamedBundle> bundles) {

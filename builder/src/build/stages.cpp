@@ -5,6 +5,7 @@
 #include <clbake/os/files.hpp>
 #include <clbake/os/paths.hpp>
 #include "device/hanging_widths.hpp"
+#include "process/need.hpp"
 #include "program/trial.hpp"
 #include "prove/proofs.hpp"
 #include "prove/signs.hpp"
@@ -48,21 +49,20 @@ class Stages {
         context_(context),
         parallel_(context.parallel ? context.parallel : std::max(1U, std::thread::hardware_concurrency())) {}
 
-  Status run() {
+  Status run() try {
     for (std::size_t i = 0; i < tasks_.size(); ++i) {
       if (tasks_[i].pending()) (tasks_[i].job.entries.empty() ? to_compile_ : compiled_).push_back(i);
     }
-    const Status prepared = prepare_overheads();
-    if (!prepared) return prepared;
+    prepare_overheads();
     start_more();
-    const Status ran = run_all(commands_, parallel_, context_.timeout, context_.cancel,
-                               [&](std::size_t index, const Exit& exit) { ended(index, exit); });
-    if (!ran) return ran;
+    need(run_all(commands_, parallel_, context_.timeout, context_.cancel,
+                 [&](std::size_t index, const Exit& exit) { ended(index, exit); }));
     for (Task& task : tasks_) {
-      const Status proven = disk_ && task.pending() ? prove_alone(task) : disk_;
-      if (!proven) return proven;
+      if (disk_ && task.pending()) prove_alone(task);
     }
     return disk_;
+  } catch (const Failure& failure) {
+    return failure.status;
   }
 
  private:
@@ -81,7 +81,7 @@ class Stages {
     std::string control() const { return stem + ".control"; }
   };
 
-  Status prepare_overheads() {
+  void prepare_overheads() {
     std::vector<Command> commands;
     std::vector<ScratchDirectory> caches;
     std::vector<std::size_t> owners;  // of the commands
@@ -97,14 +97,12 @@ class Stages {
       const bool is_there = !context_.fresh && present && !present->entries.empty() && same_work(*present, job) &&
                             std::filesystem::exists(os::native(overhead.control()));
       if (is_there) continue;
-      const Status written = write_job(stem + ".job", job);
-      if (!written) return written;
+      need(write_job(stem + ".job", job));
       for (const auto& [verb, output] : {std::pair("compile", overhead.compiled()), {"control", overhead.control()}}) {
-        Result<ScratchDirectory> cache = ScratchDirectory::create(context_.work_directory);
-        if (!cache) return cache.status();
+        ScratchDirectory cache = need(ScratchDirectory::create(context_.work_directory));
         const std::string log = stem + "." + verb + ".log";
-        commands.push_back(worker_command(context_.worker, {verb, stem + ".job", output}, *cache, log));
-        caches.push_back(std::move(*cache));
+        commands.push_back(worker_command(context_.worker, {verb, stem + ".job", output}, cache, log));
+        caches.push_back(std::move(cache));
         owners.push_back(overheads_.size() - 1);
       }
     }
@@ -115,9 +113,9 @@ class Stages {
       if (is_kernel) overheads_[owners[index]].cause = "a kernel that does nothing: " + cause;
       if (is_full_disk(exit, commands[index])) disk_ = Status(Code::io, cause);
     };
-    const Status ran = run_all(commands, parallel_, context_.timeout, context_.cancel, ended);
+    need(run_all(commands, parallel_, context_.timeout, context_.cancel, ended));
     for (Overhead& overhead : overheads_) overhead.has_signs = read_control(overhead.control()).has_signs();
-    return ran ? disk_ : ran;
+    need(disk_);
   }
 
   const Overhead& overhead_of(const Task& task) const {
@@ -298,31 +296,27 @@ class Stages {
   }
 
   // With nothing beside it, in a process of its own.
-  Status prove_alone(Task& task) {
+  void prove_alone(Task& task) {
     const std::string& cause = overhead_of(task).cause;
     if (!cause.empty()) end_proof(task, cause);
     for (int attempt = 1; disk_ && task.pending(); ++attempt) {
-      disk_ = write_in_memory(task);
-      const Result<ScratchDirectory> cache = ScratchDirectory::create(context_.work_directory);
-      if (!disk_ || !cache) return disk_ ? cache.status() : disk_;
-      const Command command = worker_command(context_.worker, proof_of(task), *cache, task.log_file());
-      const Result<Exit> exit = process::run(command, context_.timeout, context_.cancel);
-      if (!exit) return exit.status();
-      if (leave_out_cut_trials(task, *exit, command)) {
-        disk_ = change_trial(task);
+      need(write_in_memory(task));
+      const ScratchDirectory cache = need(ScratchDirectory::create(context_.work_directory));
+      const Command command = worker_command(context_.worker, proof_of(task), cache, task.log_file());
+      const Exit exit = need(process::run(command, context_.timeout, context_.cancel));
+      if (leave_out_cut_trials(task, exit, command)) {
+        change_trial(task);
       } else {
-        take_proof(task, *exit, command, attempt);
+        take_proof(task, exit, command, attempt);
       }
     }
-    return disk_;
   }
 
   // The compiled file gets the task's trials.
-  static Status change_trial(const Task& task) {
-    Result<Job> compiled = read_job(task.compiled_file());
-    if (!compiled) return compiled.status();
-    compiled->trial = task.job.trial;
-    return write_job(task.compiled_file(), *compiled);
+  static void change_trial(const Task& task) {
+    Job compiled = need(read_job(task.compiled_file()));
+    compiled.trial = task.job.trial;
+    need(write_job(task.compiled_file(), compiled));
   }
 
   std::vector<Task>& tasks_;

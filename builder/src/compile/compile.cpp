@@ -11,6 +11,7 @@
 #include "compile/nvidia/cubin.hpp"
 #include "compile/nvidia/ptx_edit.hpp"
 #include "compile/offline/offline_compile.hpp"
+#include "process/need.hpp"
 #include "program/trial_run.hpp"
 
 #include <algorithm>
@@ -27,22 +28,21 @@ namespace {
 // front end with it, and so does this one when a driver refuses the machine code. A load costs about 9 us for each
 // kernel in a program, so a program holds the kernels of one variant and no other. Nothing has to be launched: machine
 // code is the same for every launch shape. Variants whose front end is clang's get its PTX in place of the driver's.
-Status add_machine_code(const Compiled& compiled, const cache::Source& source, std::vector<cache::Entry>& entries) {
+void add_machine_code(const Compiled& compiled, const cache::Source& source, std::vector<cache::Entry>& entries) {
   cache::Entry& portable = entries.front();
   const std::string& architecture = compiled.target.architecture;
   if (is_clangs(compiled.variant)) {
-    const Result<Ptx> ptx = clang_ptx(source, compiled.variant, architecture);
-    if (!ptx) return ptx.status();
-    portable.program.assign(ptx->text.begin(), ptx->text.end());
-    portable.proof.tools = ptx->tools;
+    const Ptx ptx = need(clang_ptx(source, compiled.variant, architecture));
+    portable.program.assign(ptx.text.begin(), ptx.text.end());
+    portable.proof.tools = ptx.tools;
   }
   std::string ptx(portable.program.begin(), portable.program.end());
   if (bound_registers(ptx, compiled.variant.build_options)) portable.program.assign(ptx.begin(), ptx.end());
   Result<Cubin> cubin = assemble(ptx, architecture);
-  if (!cubin && is_for_one_architecture(ptx)) return cubin.status();
+  if (is_for_one_architecture(ptx)) need(cubin.status());
   if (!cubin) {  // the portable form alone is better than nothing, and the proof says what it costs
     portable.proof.note = "no machine code: " + cubin.status().message();
-    return {};
+    return;
   }
   cache::Entry native;
   native.program = std::move(cubin->bytes);
@@ -51,7 +51,6 @@ Status add_machine_code(const Compiled& compiled, const cache::Source& source, s
   native.proof.tools.push_back(cubin->tool);
   if (is_for_one_architecture(ptx)) entries.clear();
   entries.insert(entries.begin(), std::move(native));
-  return {};
 }
 
 constexpr const char* kSpecialiseAtLaunch = "POCL_WORK_GROUP_SPECIALIZATION";
@@ -98,12 +97,12 @@ struct MadeKernels {
   std::set<std::string> types;  // of arguments, that have a size only the program knows
 };
 
-Result<MadeKernels> make_kernels(const std::vector<TriedKernel>& kernels, cl_program program) {
+MadeKernels make_kernels(const std::vector<TriedKernel>& kernels, cl_program program) {
   MadeKernels made;
   for (const TriedKernel& kernel : kernels) {
     cl_int error = CL_SUCCESS;
     made.all.emplace_back(cl::Program(program, true), kernel.name.c_str(), &error);
-    if (error != CL_SUCCESS) return opencl_failure("clCreateKernel", error).within("kernel " + kernel.name);
+    if (error != CL_SUCCESS) throw Failure(opencl_failure("clCreateKernel", error).within("kernel " + kernel.name));
     if (kernel.trials.empty()) continue;
     made.told = made.told && tells_parameters(made.all.back()());
     made.types.merge(unknown_types(made.all.back()()));
@@ -131,17 +130,14 @@ bool never_tells(const Job& job) {
 
 // Checks that the trials fit the kernels. Where the driver does not tell what a kernel's arguments are, and to name the
 // one that does not fit, by a further build with an option, which must not get into the bundle.
-Status check_signatures(const Job& job, const Place& place, cl_program program) {
-  const Result<std::vector<TriedKernel>> kernels = parse_trial(job.trial);
-  if (!kernels) return kernels.status();
-  const Result<MadeKernels> made = make_kernels(*kernels, program);
-  if (!made) return made.status();
-  const Status fits = check_made(*kernels, *made, job, place);
-  if (never_tells(job) || (fits && made->told)) return fits;
+void check_signatures(const Job& job, const Place& place, cl_program program) {
+  const std::vector<TriedKernel> kernels = need(parse_trial(job.trial));
+  const MadeKernels made = make_kernels(kernels, program);
+  const Status fits = check_made(kernels, made, job, place);
+  if (never_tells(job) || (fits && made.told)) return need(fits);
   const Result<LoadedProgram> telling = build_from_source(job, place.device, place.session, " -cl-kernel-arg-info");
-  if (!telling) return fits;  // the driver does not know the option
-  const Result<MadeKernels> told = make_kernels(*kernels, telling->get());
-  return told ? check_made(*kernels, *told, job, place) : told.status();
+  // Else the driver does not know the option.
+  need(telling ? check_made(kernels, make_kernels(kernels, telling->get()), job, place) : fits);
 }
 
 Status run_trials(const Job& job, const Place& place, cl_program program) {
@@ -190,9 +186,8 @@ std::string large_shapes(const cache::Variant& variant, const std::optional<std:
 // and only one of two functions for a size is made in one process. So the worker starts anew, and finds what it has
 // compiled in the directory. A program whose kernels have no local memory needs but the functions for every launch: the
 // trials use those, and the worker goes on.
-Status try_functions(const Job& job, const Place& place, cl_program program, const Restart& restart) {
-  const Status fits = check_signatures(job, place, program);
-  if (!fits) return fits;
+void try_functions(const Job& job, const Place& place, cl_program program, const Restart& restart) {
+  check_signatures(job, place, program);
   const Result<std::set<std::string>> needing = kernels_with_local_memory(program);  // compiles for every launch
   const std::vector<cache::Launch>& launches = job.variant.launches;
   const bool none_needing = needing && std::none_of(launches.begin(), launches.end(), [&](const auto& launch) {
@@ -201,67 +196,59 @@ Status try_functions(const Job& job, const Place& place, cl_program program, con
   if (none_needing) os::set_variable(kSpecialiseAtLaunch, "0");
   const Status tried = run_trials(job, place, program);
   if (none_needing) os::unset_variable(kSpecialiseAtLaunch);
-  if (!tried || none_needing) return tried;
+  if (!tried || none_needing) return need(tried);
   const std::string shapes = needing ? large_shapes(job.variant, *needing) : large_shapes(job.variant);
   os::set_variable(kSpecialise, shapes);
-  return process::start_anew(restart);
+  need(process::start_anew(restart));
 }
 
-Result<std::vector<cache::Entry>> compile_program(const Job& job, const Place& place, Stage stage,
-                                                  const Restart& restart) {
-  const Result<LoadedProgram> program = build_from_source(job, place.device, place.session);
-  if (!program) return program.status();
-  if (stage == Stage::plain) return entry_of_binary(program->get());
+std::vector<cache::Entry> compile_program(const Job& job, const Place& place, Stage stage, const Restart& restart) {
+  const LoadedProgram program = need(build_from_source(job, place.device, place.session));
+  if (stage == Stage::plain) return need(entry_of_binary(program.get()));
   const bool keeps_functions = platform_of(job.target).binaries == Binaries::functions;
-  Status fits;
-  if (keeps_functions && stage == Stage::first) fits = try_functions(job, place, program->get(), restart);
-  if (!keeps_functions) fits = check_signatures(job, place, program->get());
-  if (!fits) return fits;
-  const auto launch = [&] { return keeps_functions ? Status() : run_trials(job, place, program->get()); };
-  const std::vector<std::string> unlisted = unlisted_kernels(program->get(), job.variant);
-  Result<std::vector<cache::Entry>> entries =
-      entries_for_bundle({place.device.target, job.variant, program->get(), launch}, job.source);
-  if (!entries) return entries;
-  for (cache::Entry& entry : *entries) {
+  if (keeps_functions && stage == Stage::first) try_functions(job, place, program.get(), restart);
+  if (!keeps_functions) check_signatures(job, place, program.get());
+  const auto launch = [&] { return keeps_functions ? Status() : run_trials(job, place, program.get()); };
+  const std::vector<std::string> unlisted = unlisted_kernels(program.get(), job.variant);
+  std::vector<cache::Entry> entries =
+      need(entries_for_bundle({place.device.target, job.variant, program.get(), launch}, job.source));
+  for (cache::Entry& entry : entries) {
     std::string& note = entry.proof.note;
     if (!unlisted.empty()) note += (note.empty() ? "" : "; ") + (kUnlisted + kernels_text(unlisted));
   }
   return entries;
 }
 
-Result<std::vector<cache::Entry>> compile_variant(const Job& job, const std::string& path, const Place& place,
-                                                  bool plain) {
-  const Result<Bundle> bundle = Bundle::open(path);
-  if (!bundle) return bundle.status();
+std::vector<cache::Entry> compile_variant(const Job& job, const std::string& path, const Place& place, bool plain) {
+  const Bundle bundle = need(Bundle::open(path));
   Options options;
   options.only_build = true;  // what is launched, and when, is the finalizer's
-  const Result<Library> library = Library::create(place.session.context(), place.device.id, {*bundle}, options);
-  if (!library) return library.status();
+  const Library library = need(Library::create(place.session.context(), place.device.id, {bundle}, options));
   const Problem any = tight_problem(job.variant.precision, 1, 1, 1, job.variant.trans_a, job.variant.trans_b);
-  const Result<Gemm> gemm = library->prepare(any, job.variant.name);
-  if (!gemm) return gemm.status();
-  if (plain) return entry_of_binary(gemm->program());
-  const auto launch = [&] { return launch_every_shape(*gemm); };
-  return entries_for_bundle({place.device.target, job.variant, gemm->program(), launch}, job.source);
+  const Gemm gemm = need(library.prepare(any, job.variant.name));
+  if (plain) return need(entry_of_binary(gemm.program()));
+  const auto launch = [&] { return launch_every_shape(gemm); };
+  return need(entries_for_bundle({place.device.target, job.variant, gemm.program(), launch}, job.source));
 }
 
 }  // namespace
 
-Result<Place> place_of(const Target& target) {
-  Result<Device> device = device_of(target);
-  if (!device) return device.status();
-  Result<Session> session = Session::open(*device);
-  if (!session) return session.status();
-  return Place{std::move(*device), std::move(*session)};
+Result<Place> place_of(const Target& target) try {
+  Device device = need(device_of(target));
+  Session session = need(Session::open(device));
+  return Place{std::move(device), std::move(session)};
+} catch (const Failure& failure) {
+  return failure.status;
 }
 
-Result<std::vector<cache::Entry>> entries_for_bundle(const Compiled& compiled, const cache::Source& source) {
+Result<std::vector<cache::Entry>> entries_for_bundle(const Compiled& compiled, const cache::Source& source) try {
   Result<std::vector<cache::Entry>> entries = finalize(compiled);
   if (!entries || !process::builder_platform_of(compiled.target).assembles) return entries;
   if (entries->front().form != cache::Form::portable) return entries;
-  const Status added = add_machine_code(compiled, source, *entries);
-  if (!added) return added;
+  add_machine_code(compiled, source, *entries);
   return entries;
+} catch (const Failure& failure) {
+  return failure.status;
 }
 
 cache::Tool this_clbake() { return {"clbake", CLBAKE_VERSION}; }
@@ -270,23 +257,16 @@ void sign(std::vector<cache::Entry>& entries) {
   for (cache::Entry& entry : entries) entry.proof.tools.insert(entry.proof.tools.begin(), this_clbake());
 }
 
-Status compile_job(const std::string& path, const std::string& output, Stage stage, std::optional<Place>& kept) {
-  Result<Job> job = read_job(path);
-  if (!job) return job.status();
-  if (!kept || kept->device.target != job->target) {
-    Result<Place> place = place_of(job->target);
-    if (!place) return place.status();
-    kept = std::move(*place);
-  }
-  const Place* const place = &*kept;
+Status compile_job(const std::string& path, const std::string& output, Stage stage, std::optional<Place>& kept) try {
+  Job job = need(read_job(path));
+  if (!kept || kept->device.target != job.target) kept = need(place_of(job.target));
   const Restart restart = {"worker", "compile-tried", path, output};
-  Result<std::vector<cache::Entry>> entries = job->variant.is_program()
-                                                  ? compile_program(*job, *place, stage, restart)
-                                                  : compile_variant(*job, path, *place, stage == Stage::plain);
-  if (!entries) return entries.status();
-  sign(*entries);
-  job->entries = std::move(*entries);
-  return write_job(output, *job);
+  job.entries = job.variant.is_program() ? compile_program(job, *kept, stage, restart)
+                                         : compile_variant(job, path, *kept, stage == Stage::plain);
+  sign(job.entries);
+  return write_job(output, job);
+} catch (const Failure& failure) {
+  return failure.status;
 }
 
 }  // namespace clbake::builder::compile

@@ -93,6 +93,11 @@ std::string identity(const Target& t) {
   return digest(fields);
 }
 
+std::string violation(const kernels::Params& params, const Device& device) {
+  const std::vector<kernels::Violation> violations = kernels::check(params, device.limits);
+  return violations.empty() ? "" : std::string(violations[0].constraint) + ": " + violations[0].reason;
+}
+
 Result<std::vector<Device>> list_devices() {
   if (const Status opened = open_opencl(); !opened) return Status(Code::no_device, opened.message());
   std::vector<cl::Platform> platforms;

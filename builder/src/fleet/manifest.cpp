@@ -8,7 +8,6 @@
 #include "process/text_file.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <set>
 #include <sstream>
 

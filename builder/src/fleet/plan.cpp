@@ -5,6 +5,7 @@
 #include <clbake/builder/programs.hpp>
 #include <clbake/os/paths.hpp>
 
+#include "process/need.hpp"
 #include "process/text_file.hpp"
 
 #include <algorithm>
@@ -51,11 +52,10 @@ class Planner {
  public:
   explicit Planner(const FleetOptions& options) : options_(options) {}
 
-  Result<std::vector<Piece>> plan() {
-    Status ready = find_devices();
-    if (ready) ready = find_targets();
-    if (ready) ready = read_files();
-    if (!ready) return ready;
+  std::vector<Piece> plan() {
+    find_devices();
+    find_targets();
+    read_files();
     for (const Destination& to : destinations_) {
       if (to.offline.empty() && !options_.budget.empty()) tune(to);
     }
@@ -69,20 +69,20 @@ class Planner {
   }
 
  private:
-  Status find_devices() {
+  void find_devices() {
     std::set<std::string> names;
     for (const Machine& machine : options_.machines) {
       if (!names.insert(machine.name).second) {
-        return {Code::invalid_argument, "two machines have the name " + machine.name};
+        throw Failure({Code::invalid_argument, "two machines have the name " + machine.name});
       }
       for (const Machine::Device& device : machine.devices) {
         if (is_named(device.target, options_.device)) add_device(machine, device);
       }
     }
-    if (!destinations_.empty() || (options_.device.empty() && !options_.targets.empty())) return {};
-    return {Code::invalid_argument, options_.device.empty()
-                                        ? "the machines have no device: give --target"
-                                        : "no device of the machines matches '" + options_.device + "'"};
+    if (!destinations_.empty() || (options_.device.empty() && !options_.targets.empty())) return;
+    throw Failure({Code::invalid_argument, options_.device.empty()
+                                               ? "the machines have no device: give --target"
+                                               : "no device of the machines matches '" + options_.device + "'"});
   }
 
   void add_device(const Machine& machine, const Machine::Device& device) {
@@ -99,23 +99,22 @@ class Planner {
     if (device.compute_units == to->compute_units) to->tuning_machines.push_back(machine.name);
   }
 
-  Status find_targets() {
-    if (options_.targets.empty()) return {};
-    const Result<std::vector<OfflineTarget>> known = offline_targets();
-    if (!known) return known.status();
+  void find_targets() {
+    if (options_.targets.empty()) return;
+    const std::vector<OfflineTarget> known = need(offline_targets());
     for (const std::string& name : std::set<std::string>(options_.targets.begin(), options_.targets.end())) {
       Destination to;
       to.label = to.offline = name;
-      for (const OfflineTarget& target : *known) {
+      for (const OfflineTarget& target : known) {
         if (target.name == name) to.target = target.device.target;
       }
       for (const Machine& machine : options_.machines) add_compiler(machine, to);
       if (to.machines.empty()) {
-        return {Code::invalid_argument, "no machine compiles for the target '" + name + "'; 'clbake targets' says why"};
+        throw Failure(
+            {Code::invalid_argument, "no machine compiles for the target '" + name + "'; 'clbake targets' says why"});
       }
       destinations_.push_back(std::move(to));
     }
-    return {};
   }
 
   // The first machine's compilers bake, and those of machines that have the same.
@@ -128,48 +127,39 @@ class Planner {
   }
 
   // Relative to the manifest's directory where that is possible, with a digest. No file for an empty path.
-  Status input(const std::string& path, InputFile& file) const {
+  InputFile input(const std::string& path) const {
     if (path.empty()) return {};
-    const Result<std::string> bytes = process::read_text_file(path, kMostPlanBytes);
-    if (!bytes) return bytes.status();
+    const std::string bytes = need(process::read_text_file(path, kMostPlanBytes));
     std::error_code error;
     const std::filesystem::path relative =
         std::filesystem::proximate(os::native(path), os::native(options_.directory), error);
-    file = {error ? path : os::utf8(relative), process::digest(*bytes)};
-    return {};
+    return {error ? path : os::utf8(relative), process::digest(bytes)};
   }
 
-  Status read_files() {
+  void read_files() {
     for (const std::string& path : options_.profiles) {
-      const Result<profile::Tuning> tuning = profile::read_tuning(path);
-      if (!tuning) return tuning.status();
-      profiles_.push_back({{}, tuning->target});
-      const Status read = input(path, profiles_.back().first);
-      if (!read) return read;
+      const profile::Tuning tuning = need(profile::read_tuning(path));
+      profiles_.emplace_back(input(path), tuning.target);
     }
-    Status read = input(options_.shapes, shapes_);
-    if (read) read = input(options_.against, against_);
-    return read && !options_.programs.empty() ? read_own_programs() : read;
+    shapes_ = input(options_.shapes);
+    against_ = input(options_.against);
+    if (!options_.programs.empty()) read_own_programs();
   }
 
   // The manifest of programs, and the files that it names.
-  Status read_own_programs() {
-    const Result<std::vector<Program>> programs = read_programs(options_.programs);
-    if (!programs) return programs.status();
+  void read_own_programs() {
+    const std::vector<Program> programs = need(read_programs(options_.programs));
     std::vector<std::string> paths = {options_.programs};
-    for (const Program& program : *programs) {
+    for (const Program& program : programs) {
       if (!program.failure.empty()) {
-        return {Code::invalid_argument, options_.programs + ": program " + program.name + ": " + program.failure};
+        throw Failure(
+            {Code::invalid_argument, options_.programs + ": program " + program.name + ": " + program.failure});
       }
       for (const std::string& path : program.files) {
         if (std::find(paths.begin(), paths.end(), path) == paths.end()) paths.push_back(path);
       }
     }
-    for (const std::string& path : paths) {
-      const Status read = input(path, programs_.emplace_back());
-      if (!read) return read;
-    }
-    return {};
+    for (const std::string& path : paths) programs_.push_back(input(path));
   }
 
   // Adds the output to the command, and the piece to the plan.
@@ -195,12 +185,12 @@ class Planner {
     piece.stage = stage;
     piece.title = title;
     piece.command = {name(stage)};
-    need(piece, merged);
+    let_read(piece, merged);
     return piece;
   }
 
   // Lets `piece` read the output of another one.
-  static void need(Piece& piece, const Piece& other) {
+  static void let_read(Piece& piece, const Piece& other) {
     piece.command.push_back(output_of(other));
     piece.needs.push_back(other.id);
   }
@@ -229,7 +219,7 @@ class Planner {
       option(piece, "--precision", joined(options_.precisions));
       option(piece, "--shapes", shapes_);
       if (options_.shards > 1) option(piece, "--shard", part);
-      need(profile, add(std::move(piece)));
+      let_read(profile, add(std::move(piece)));
     }
     if (options_.shards > 1) add(std::move(profile));
     tuned_.emplace(to.identity, pieces_.back());
@@ -275,7 +265,7 @@ class Planner {
     const auto tuned = tuned_.find(to.identity);
     if (tuned == tuned_.end()) return;
     piece.command.emplace_back("--profile");
-    need(piece, tuned->second);
+    let_read(piece, tuned->second);
   }
 
   Piece merge() {
@@ -283,7 +273,7 @@ class Planner {
     piece.stage = Stage::merge;
     piece.title = "merge " + std::to_string(bakes_.size()) + (bakes_.size() == 1 ? " bundle" : " bundles");
     piece.command = {"merge"};
-    for (const Piece& bake : bakes_) need(piece, bake);
+    for (const Piece& bake : bakes_) let_read(piece, bake);
     return add(std::move(piece));
   }
 
@@ -327,6 +317,10 @@ class Planner {
 
 }  // namespace
 
-Result<std::vector<Piece>> plan_fleet(const FleetOptions& options) { return Planner(options).plan(); }
+Result<std::vector<Piece>> plan_fleet(const FleetOptions& options) try {
+  return Planner(options).plan();
+} catch (const Failure& failure) {
+  return failure.status;
+}
 
 }  // namespace clbake::builder::fleet

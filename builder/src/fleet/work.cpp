@@ -6,6 +6,7 @@
 #include <clbake/os/lock.hpp>
 #include <clbake/os/paths.hpp>
 
+#include "process/need.hpp"
 #include "process/text_file.hpp"
 
 #include <filesystem>
@@ -93,20 +94,17 @@ class Worker {
         progress_(progress),
         store_(std::move(store)) {}
 
-  // Does the piece if it is not done and nothing is in the way. Fails with cancelled or io.
-  Result<PieceResult> attempt(const Piece& piece) {
+  // Does the piece if it is not done and nothing is in the way. Throws Failure with cancelled or io.
+  PieceResult attempt(const Piece& piece) {
     PieceResult result = look_at(manifest_, piece);
     if (result.state == PieceState::done) return result;
     const std::string obstacle = here_.obstacle(piece);
-    if (!obstacle.empty()) return PieceResult{PieceState::elsewhere, false, obstacle};
+    if (!obstacle.empty()) return {PieceState::elsewhere, false, obstacle};
     const std::string missing = missing_input(piece);
-    if (!missing.empty()) return PieceResult{PieceState::waiting, false, missing};
+    if (!missing.empty()) return {PieceState::waiting, false, missing};
     // One process at a time, also across machines where the file system has locks; nobody removes the file.
-    const Result<os::LockFile> lock = os::LockFile::open(absolute("pieces/unfinished/" + piece.id + ".lock"));
-    if (!lock) return lock.status();
-    const Result<bool> is_ours = lock->try_lock(0);
-    if (!is_ours) return is_ours.status();
-    if (!*is_ours) return PieceResult{PieceState::busy, false, "another process is at work on it"};
+    const os::LockFile lock = need(os::LockFile::open(absolute("pieces/unfinished/" + piece.id + ".lock")));
+    if (!need(lock.try_lock(0))) return {PieceState::busy, false, "another process is at work on it"};
     result = look_at(manifest_, piece);  // another process may have done it meanwhile
     if (result.state == PieceState::done) return result;
     progress_({piece, result, true});
@@ -134,7 +132,7 @@ class Worker {
     return {};
   }
 
-  Result<PieceResult> run(const Piece& piece) {
+  PieceResult run(const Piece& piece) {
     const std::string output = absolute(output_of(piece));
     const std::string partial = "pieces/unfinished/" + os::file_name_of(output);
     std::error_code error;
@@ -148,17 +146,16 @@ class Worker {
     }
     command.directory = manifest_.directory;
     command.log = log_of(piece);
-    const Result<Exit> exit = process::run(command, kNoTimeout, cancel_);
-    if (!exit) return exit.status();
-    if (!exit->ok() && (exit->signal != 0 || exit->code != kLeftOutExit)) {
-      return PieceResult{PieceState::failed, false, describe(*exit, command, kNoTimeout) + " (" + command.log + ")"};
+    const Exit exit = need(process::run(command, kNoTimeout, cancel_));
+    if (!exit.ok() && (exit.signal != 0 || exit.code != kLeftOutExit)) {
+      return {PieceState::failed, false, describe(exit, command, kNoTimeout) + " (" + command.log + ")"};
     }
     fs::rename(os::native(absolute(partial)), os::native(output), error);
-    if (error) return PieceResult{PieceState::failed, false, output + ": " + error.message()};
+    if (error) return {PieceState::failed, false, output + ": " + error.message()};
     PieceResult result = look_at(manifest_, piece);
     result.made = result.state == PieceState::done;
     if (!result.made) result.state = PieceState::failed;
-    if (result.made && !exit->ok()) result.cause = "left something out: " + command.log + " names it";
+    if (result.made && !exit.ok()) result.cause = "left something out: " + command.log + " names it";
     return result;
   }
 
@@ -200,7 +197,7 @@ const char* name(PieceState state) {
 Result<std::vector<PieceResult>> work(const Manifest& manifest, const std::vector<std::size_t>& pieces,
                                       const std::string& worker, const std::atomic<bool>& cancel,
                                       const std::function<void(const WorkProgress&)>& progress,
-                                      const std::string& store) {
+                                      const std::string& store) try {
   const std::string directory = manifest.directory + "/pieces/unfinished";
   std::error_code error;
   fs::create_directories(os::native(directory), error);
@@ -215,9 +212,7 @@ Result<std::vector<PieceResult>> work(const Manifest& manifest, const std::vecto
     made = busy = false;
     for (std::size_t i = 0; i < pieces.size(); ++i) {
       if (has_ended(results[i])) continue;
-      Result<PieceResult> result = at_work.attempt(manifest.pieces[pieces[i]]);
-      if (!result) return result.status();
-      results[i] = std::move(*result);
+      results[i] = at_work.attempt(manifest.pieces[pieces[i]]);
       made = made || results[i].made;
       busy = busy || results[i].state == PieceState::busy;
       if (has_ended(results[i])) progress({manifest.pieces[pieces[i]], results[i], false});
@@ -227,6 +222,8 @@ Result<std::vector<PieceResult>> work(const Manifest& manifest, const std::vecto
     if (!has_ended(results[i])) progress({manifest.pieces[pieces[i]], results[i], false});
   }
   return results;
+} catch (const Failure& failure) {
+  return failure.status;
 }
 
 }  // namespace clbake::builder::fleet

@@ -12,11 +12,11 @@
 #include "learn/functions.hpp"
 #include "learn/inbox.hpp"
 #include "learn/program_to_learn.hpp"
+#include "process/need.hpp"
 #include "process/text_file.hpp"
 #include "prove/compile_watch.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <utility>
 
 #define CL_HPP_TARGET_OPENCL_VERSION 120
@@ -26,10 +26,12 @@
 namespace clbake::builder::learn {
 namespace {
 
-Result<std::vector<cl::Kernel>> all_kernels(cl_program id) {
+std::vector<cl::Kernel> all_kernels(cl_program id) {
   std::vector<cl::Kernel> kernels;
   const cl_int error = cl::Program(id, true).createKernels(&kernels);
-  if (error != CL_SUCCESS) return {Code::opencl, "clCreateKernelsInProgram: error " + std::to_string(error), error};
+  if (error != CL_SUCCESS) {
+    throw Failure({Code::opencl, "clCreateKernelsInProgram: error " + std::to_string(error), error});
+  }
   return kernels;
 }
 
@@ -102,11 +104,6 @@ struct Passes {
   }
 };
 
-Result<Request> read_request(const std::string& path) {
-  const Result<std::string> bytes = process::read_text_file(path, clbake::learn::kMaxMessage);
-  return bytes ? clbake::learn::decode(*bytes) : bytes.status();
-}
-
 // The functions that a load has put into the driver's cache, where it is PoCL.
 Functions functions_in_cache() {
   const std::optional<std::string> cache = os::variable("POCL_CACHE_DIR");
@@ -114,9 +111,10 @@ Functions functions_in_cache() {
 }
 
 // The only program of the entries.
-Result<cache::Entry> machine_code(std::vector<cache::Entry> entries) {
+cache::Entry machine_code(std::vector<cache::Entry> entries) {
   if (entries.front().form != cache::Form::native) {
-    return {Code::driver_rejected, "the driver gives an intermediate language, which it compiles at every load"};
+    throw Failure(
+        {Code::driver_rejected, "the driver gives an intermediate language, which it compiles at every load"});
   }
   entries.resize(1);  // without the portable form that it may have, too
   compile::sign(entries);
@@ -125,83 +123,73 @@ Result<cache::Entry> machine_code(std::vector<cache::Entry> entries) {
 
 }  // namespace
 
-Status compile_learned(const std::string& path, const std::string& output, std::size_t pass) {
-  const Result<Request> request = read_request(path);
-  if (!request) return request.status().within(path);
-  const Result<ProgramText> text = decode_program_text(request->program);
-  if (!text) return text.status();
-  const Result<compile::Place> place = compile::place_of(request->target);
-  if (!place) return place.status();
+Status compile_learned(const std::string& path, const std::string& output, std::size_t pass) try {
+  const Request request =
+      need(clbake::learn::decode(need(process::read_text_file(path, clbake::learn::kMaxMessage))), path);
+  const ProgramText text = need(decode_program_text(request.program));
+  const compile::Place place = need(compile::place_of(request.target));
   Options options;
   options.only_build = true;
-  const std::string cache = prove::cache_directory(request->target);
+  const std::string cache = prove::cache_directory(request.target);
   const prove::Signs before = prove::signs_now(cache);
-  const Result<Library> library = Library::create(place->session.context(), place->device.id, {}, options);
-  const Result<LoadedProgram> program = library ? library->program(*text) : library.status();
-  if (!program) return program.status();
-  const Result<std::vector<cl::Kernel>> kernels = all_kernels(program->get());
-  if (!kernels) return kernels.status();
+  const Library library = need(Library::create(place.session.context(), place.device.id, {}, options));
+  const LoadedProgram program = need(library.program(text));
+  const std::vector<cl::Kernel> kernels = all_kernels(program.get());
   if (pass == 0) {  // later ones find what this one has compiled
     const prove::Signs signs = prove::since(before, prove::signs_now(cache));
-    const Status noted = prove::write_control(control_beside(output),
-                                              prove::control_of(signs, prove::compiled_extension(request->target)));
-    if (!noted) return noted;
+    need(prove::write_control(control_beside(output),
+                              prove::control_of(signs, prove::compiled_extension(request.target))));
   }
 
-  const Passes passes(*request, *kernels, place->device);
+  const Passes passes(request, kernels, place.device);
   const auto go_on = [&] {
     return process::start_anew({"worker", "compile-learned", path, output, std::to_string(pass + 1)});
   };
   passes.choose(pass);
   if (!passes.may_be_last(pass)) {
-    const Status compiled = program_binary(program->get()).status();
-    return compiled ? go_on() : compiled;
+    need(program_binary(program.get()));
+    return go_on();
   }
-  Job job{request->target, {"program.cl", request->program}, variant_of(*request), {}, {}};
+  Job job{request.target, {"program.cl", request.program}, variant_of(request), {}, {}};
   const auto nothing = [] { return Status(); };  // only the program knows the arguments
-  Result<std::vector<cache::Entry>> entries =
-      compile::entries_for_bundle({place->device.target, job.variant, program->get(), nothing}, job.source);
-  if (!entries) return entries.status();
-  if (!passes.is_last(pass) && !serves_every_launch(entries->front().proof)) return go_on();
-  Result<cache::Entry> entry = machine_code(std::move(*entries));
-  if (!entry) return entry.status();
-  job.entries = {std::move(*entry)};
+  std::vector<cache::Entry> entries =
+      need(compile::entries_for_bundle({place.device.target, job.variant, program.get(), nothing}, job.source));
+  if (!passes.is_last(pass) && !serves_every_launch(entries.front().proof)) return go_on();
+  job.entries = {machine_code(std::move(entries))};
   return write_job(output, job);
+} catch (const Failure& failure) {
+  return failure.status;
 }
 
-Status prove_learned(const std::string& path, const std::string& output) {
-  Result<Job> job = read_job(path);
-  if (!job) return job.status();
-  const Result<Bundle> bundle = Bundle::open(path);
-  if (!bundle) return bundle.status();
-  const Result<compile::Place> place = compile::place_of(job->target);
-  if (!place) return place.status();
+Status prove_learned(const std::string& path, const std::string& output) try {
+  Job job = need(read_job(path));
+  const Bundle bundle = need(Bundle::open(path));
+  const compile::Place place = need(compile::place_of(job.target));
   Options options;
   options.on_miss = OnMiss::fail;
   options.only_build = true;
-  const Result<Library> library = Library::create(place->session.context(), place->device.id, {*bundle}, options);
-  if (!library) return library.status();
+  const Library library = need(Library::create(place.session.context(), place.device.id, {bundle}, options));
   // NVIDIA's driver loads its compiler at the first program of any process, machine code or not: that is no sign then.
-  (void)preload(place->device.platform);
-  prove::CompileWatch watch(job->target, prove::read_control(control_beside(path)), 0);
-  cache::Proof& proof = job->entries.front().proof;
+  (void)preload(place.device.platform);
+  prove::CompileWatch watch(job.target, prove::read_control(control_beside(path)), 0);
+  cache::Proof& proof = job.entries.front().proof;
   watch.begin();
-  const Result<LoadedProgram> program = library->program(job->variant.name);
-  if (!program) return program.status();
-  const Result<std::vector<cl::Kernel>> kernels = all_kernels(program->get());
-  if (!kernels) return kernels.status();
-  const Explanation& loaded = program->explanation();
+  const LoadedProgram program = need(library.program(job.variant.name));
+  const std::vector<cl::Kernel> kernels = all_kernels(program.get());
+  const Explanation& loaded = program.explanation();
   proof.create_us = static_cast<float>(loaded.create_us);
   proof.build_us = static_cast<float>(loaded.build_us);
   proof.kernel_us = static_cast<float>(loaded.kernel_us);
-  watch.loaded(proof.load_us(), kernels->size(), proof.specialisations.size());
+  watch.loaded(proof.load_us(), kernels.size(), proof.specialisations.size());
   const prove::Verdict verdict = watch.verdict();
   const Functions functions = functions_in_cache();
   proof.specialisations.assign(functions.begin(), functions.end());
   proof.jit_free = verdict.compiled.empty();
   proof.note = proof.jit_free ? "learned: loaded, but nothing was launched"
                               : (verdict.by_time ? kSlowLoad : "loading compiles: ") + verdict.compiled;
-  return write_job(output, *job);
+  return write_job(output, job);
+} catch (const Failure& failure) {
+  return failure.status;
 }
 
 }  // namespace clbake::builder::learn

@@ -6,12 +6,9 @@
 #include <vector>
 
 namespace clbake::builder::process {
-namespace {
 
 constexpr std::size_t kMostNames = 64;  // of an object
 constexpr std::size_t kMostDepth = 16;
-
-}  // namespace
 
 Result<Json> parse_json(const std::string& text) {
   if (text.empty()) return {Code::malformed, "is empty"};

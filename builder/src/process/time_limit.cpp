@@ -1,12 +1,9 @@
 #include "process/time_limit.hpp"
 
 namespace clbake::builder::process {
-namespace {
 
 constexpr int kLooks = 4;             // in a timeout
 constexpr int kLeastPerThousand = 5;  // of the time between looks: less is no work
-
-}  // namespace
 
 bool TimeLimit::is_over(const os::Child& child) {
   const Clock::time_point now = Clock::now();

@@ -2,6 +2,7 @@
 
 #include <clbake/includes.hpp>
 #include <clbake/os/paths.hpp>
+#include "process/need.hpp"
 #include "process/text_file.hpp"
 
 #include <algorithm>
@@ -42,23 +43,22 @@ class Flattener {
   }
 
   // `conditions`: around the place where it is included.
-  Status add(const Included& file, int conditions) {
+  void add(const Included& file, int conditions) {
     // At the end are those that an application counts to its string, which compilers ignore.
     const std::size_t last = file.text.find_last_not_of('\0');
-    if (last != std::string::npos && file.text.find('\0') < last) return {Code::malformed, file.name + ": is no text"};
-    if (stack_.size() >= kMostDeep) {
-      return {Code::malformed, file.name + ": files include each other more than 200 deep"};
-    }
+    if (last != std::string::npos && file.text.find('\0') < last) fail(Code::malformed, file.name + ": is no text");
+    if (stack_.size() >= kMostDeep) fail(Code::malformed, file.name + ": files include each other more than 200 deep");
     stack_.push_back({file.name, false});
-    const Status status = add_lines(file, conditions);
+    add_lines(file, conditions);
     stack_.pop_back();
-    return status;
   }
 
   FlatSource take() { return {std::move(text_), std::move(files_)}; }
 
  private:
-  Status add_lines(const Included& file, int conditions) {
+  [[noreturn]] static void fail(Code code, const std::string& why) { throw Failure({code, why}); }
+
+  void add_lines(const Included& file, int conditions) {
     const std::size_t begin = text_.size();
     bool once = false, is_continued = false, is_first = true;
     std::string definition;  // what stands behind #define so far
@@ -87,8 +87,7 @@ class Flattener {
         once = stack_.back().is_guarded = true;
         text_ += "\n";
       } else if (found.word == "include" || found.word == "import") {
-        const Status included = include(file.name, number, found, conditions);
-        if (!included) return included;
+        include(file.name, number, found, conditions);
       } else {
         text_ += line + "\n";
       }
@@ -99,19 +98,18 @@ class Flattener {
       text_.insert(begin, "#ifndef " + guard + "\n#define " + guard + "\n");
       text_ += "#endif\n";
     }
-    return text_.size() <= kMostSourceBytes
-               ? Status()
-               : Status(Code::malformed, file.name + ": more than 16 MiB with all that it includes");
+    if (text_.size() > kMostSourceBytes) {
+      fail(Code::malformed, file.name + ": more than 16 MiB with all that it includes");
+    }
   }
 
   // Puts a file in the place of the directive.
-  Status include(const std::string& file, std::size_t number, const Directive& directive, int conditions) {
+  void include(const std::string& file, std::size_t number, const Directive& directive, int conditions) {
     const std::string here = file + ":" + std::to_string(number) + ": ";
     // A condition may exclude what cannot be included.
     const auto cannot = [&](Code code, const std::string& why) {
-      if (conditions == 0) return Status(code, here + why);
+      if (conditions == 0) fail(code, here + why);
       text_ += "#error " + why + "\n";
-      return Status();
     };
     if (directive.word == "import") return cannot(Code::malformed, "#import is not supported, only #include");
     const Result<std::vector<Name>> names = macros_.names(directive.rest);
@@ -121,35 +119,33 @@ class Flattener {
     }
     std::optional<Included> found;
     for (const Name& name : *names) {
-      Result<std::optional<Included>> one = find(file, name);
-      if (!one) return one.status();
-      if (*one && found && found->name != (*one)->name) {
-        return cannot(Code::malformed, "the macro may mean '" + found->name + "' or '" + (*one)->name + "'");
+      std::optional<Included> one = find(file, name);
+      if (one && found && found->name != one->name) {
+        return cannot(Code::malformed, "the macro may mean '" + found->name + "' or '" + one->name + "'");
       }
-      if (*one) found = std::move(*one);
+      if (one) found = std::move(one);
     }
     if (!found) return cannot(Code::not_found, "there is no file '" + names->front().name + "' to include");
     const auto around =
         std::find_if(stack_.begin(), stack_.end(), [&](const Open& o) { return o.name == found->name; });
     if (around != stack_.end() && !around->is_guarded) {
-      return Status(Code::malformed, here + found->name + " includes itself");
+      fail(Code::malformed, here + found->name + " includes itself");
     }
     if (around != stack_.end()) {
       text_ += "\n";
-      return {};
+      return;
     }
-    const Status added = add(*found, conditions);
+    add(*found, conditions);
     text_ += line_directive(number + 1, file);
-    return added;
   }
 
-  Result<std::optional<Included>> find(const std::string& file, const Name& name) {
+  std::optional<Included> find(const std::string& file, const Name& name) {
     const std::string beside = os::parent_of(file);
     std::vector<std::string> known = {plain_name(name.name)};
     if (name.quoted) known.insert(known.begin(), plain_name(os::joined_path(beside, name.name)));
     for (const std::string& each : known) {
       const auto header = places_.headers.find(each);
-      if (header != places_.headers.end()) return std::optional<Included>({header->first, header->second});
+      if (header != places_.headers.end()) return Included{header->first, header->second};
     }
     std::vector<std::string> places = places_.folders;
     if (name.quoted) places.insert(places.begin(), beside);
@@ -158,12 +154,11 @@ class Flattener {
       const std::string on_disk = os::joined_path(places_.directory, path);
       std::error_code ignored;
       if (!fs::is_regular_file(os::native(on_disk), ignored)) continue;
-      Result<std::string> text = process::read_text_file(on_disk, kMostSourceBytes);
-      if (!text) return text.status();
+      std::string text = need(process::read_text_file(on_disk, kMostSourceBytes));
       if (std::find(files_.begin(), files_.end(), path) == files_.end()) files_.push_back(path);
-      return std::optional<Included>({path, std::move(*text)});
+      return Included{path, std::move(text)};
     }
-    return std::optional<Included>();
+    return std::nullopt;
   }
 
   // A file that is being read.
@@ -181,11 +176,12 @@ class Flattener {
 
 }  // namespace
 
-Result<FlatSource> flatten(const std::string& file, const std::string& text, const IncludePlaces& places) {
+Result<FlatSource> flatten(const std::string& file, const std::string& text, const IncludePlaces& places) try {
   Flattener flattener(places);
-  const Status added = flattener.add({file, text}, 0);
-  if (!added) return added;
+  flattener.add({file, text}, 0);
   return flattener.take();
+} catch (const Failure& failure) {
+  return failure.status;
 }
 
 }  // namespace clbake::builder::program

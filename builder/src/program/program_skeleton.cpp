@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 using Kind = TrialArgument::Kind;
 
 constexpr std::uintmax_t kMostBytes = std::uintmax_t{15} << 20;
-constexpr std::size_t kItems = 256, kElements = 4096, kLocalBytes = 4096, kExtent = 64;
+constexpr std::size_t kItems = 256, kSkeletonElements = 4096, kLocalBytes = 4096, kExtent = 64;
 
 struct FoundKernel {
   std::string name;
@@ -189,7 +189,7 @@ Json argument_of(const Parameter& parameter) {
     default: break;
   }
   type.resize(std::min(type.find_first_of("* "), type.size()));
-  return {{"buffer", element_type(type).number ? type : "bytes"}, {"count", kElements}};
+  return {{"buffer", element_type(type).number ? type : "bytes"}, {"count", kSkeletonElements}};
 }
 
 // A struct, whose content only the application knows.

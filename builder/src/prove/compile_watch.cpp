@@ -14,7 +14,6 @@
 
 namespace clbake::builder::prove {
 using namespace process;
-namespace {
 
 // The cheapest compilation seen takes 20 ms. Each kernel besides the first takes a part of what its compilation would.
 constexpr double kLoadLimitUs = 20000;
@@ -32,8 +31,6 @@ constexpr std::chrono::milliseconds kLateWrite{500};
 constexpr const char* kByFiles = "files in the driver's cache";
 constexpr const char* kByLibraries = "libraries";
 constexpr const char* kByChildren = "child processes";
-
-}  // namespace
 
 std::string function_of(const std::string& file) {
   const std::filesystem::path path = os::native(file);
@@ -91,17 +88,14 @@ void CompileWatch::launched(const std::string& what, const Timing& judged) {
             std::clamp(overhead_us_, kOverheadLeastUs, kOverheadLimitUs));
 }
 
-Result<Timing> CompileWatch::time(const std::string& what, std::size_t runs, const Launch& first,
-                                  const std::function<Status()>& check, const Launch& later) {
+Timing CompileWatch::time(const std::string& what, std::size_t runs, const Launch& first,
+                          const std::function<void()>& check, const Launch& later) {
   std::vector<double> times, judged;
   for (std::size_t i = 0; i <= runs; ++i) {
     start_us_ = processor_time_us();
-    const Result<double> us = i == 0 ? first() : later();
-    if (!us) return us.status();
-    times.push_back(*us);
-    judged.push_back(took_us(*us));
-    const Status right = i == 0 ? check() : Status();
-    if (!right) return right;
+    times.push_back(i == 0 ? first() : later());
+    judged.push_back(took_us(times.back()));
+    if (i == 0) check();
   }
   const auto timing = [](const std::vector<double>& us) { return Timing{us[0], median({us.begin() + 1, us.end()})}; };
   launched(what, timing(judged));

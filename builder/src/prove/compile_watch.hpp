@@ -13,7 +13,6 @@
 
 #include <functional>
 #include <string>
-#include <vector>
 
 namespace clbake::builder::prove {
 
@@ -40,9 +39,9 @@ class CompileWatch {
 
   // A launch for the first time, a check of its results, and `runs` further launches. The launches return their time
   // on the clock, as the result does. `what`: "the first launch".
-  using Launch = std::function<Result<double>()>;
-  Result<Timing> time(const std::string& what, std::size_t runs, const Launch& first,
-                      const std::function<Status()>& check, const Launch& later);
+  using Launch = std::function<double()>;
+  Timing time(const std::string& what, std::size_t runs, const Launch& first, const std::function<void()>& check,
+              const Launch& later);
 
   // The first launch of a shape and later ones, by the times that are judged.
   void launched(const std::string& what, const Timing& judged);

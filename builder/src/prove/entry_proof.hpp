@@ -33,7 +33,7 @@ struct EntryProof {
 // Runs the trials of an application's program: times first launches against later ones, and compares what the kernels
 // leave in their buffers with what is expected or, without that, with what a build from the job's source leaves there.
 // Without a trial, the program is loaded: is_tried is false then.
-// Fails with wrong_result, or with what else went wrong; the message names the kernel and its work-group size.
-Status prove_program(EntryProof& entry);
+// Throws Failure with wrong_result, or with what else went wrong; the message names the kernel and its work-group size.
+void prove_program(EntryProof& entry);
 
 }  // namespace clbake::builder::prove

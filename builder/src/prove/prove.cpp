@@ -2,6 +2,7 @@
 #include <clbake/builder/gemm_run.hpp>
 #include <clbake/builder/programs.hpp>
 #include <clbake/finalize.hpp>
+#include "process/need.hpp"
 #include "program/trial_run.hpp"
 #include "prove/entry_proof.hpp"
 #include "prove/proofs.hpp"
@@ -11,6 +12,7 @@
 #include <iomanip>
 #include <set>
 #include <sstream>
+#include <thread>
 
 namespace clbake::builder::prove {
 using namespace program;
@@ -64,27 +66,19 @@ Quantization quantization_number(std::size_t number, Precision precision) {
 }
 
 // After exactly one run from the original C.
-Status check_once(GemmRun& gemm_run, const Problem& problem, EntryProof& entry) {
-  const Result<Check> check = gemm_run.check();
-  if (!check) return check.status();
-  if (!check->ok()) {
-    std::ostringstream text;
-    text << "wrong result at " << describe(problem) << ": error " << check->max_error << ", tolerance "
-         << check->tolerance << (check->guards_intact ? "" : ", wrote outside C");
-    return {Code::wrong_result, text.str()};
-  }
-  entry.checked(check->max_error, check->tolerance);
-  return {};
+void check_once(GemmRun& gemm_run, const Problem& problem, EntryProof& entry) {
+  const Check check = need(gemm_run.check());
+  need(check.status(describe(problem)));
+  entry.checked(check.max_error, check.tolerance);
 }
 
 // The program is loaded by now; the launch is the first of its grid class.
-Result<Timing> time_problem(EntryProof& entry, Gemm& gemm, const Problem& problem, const GemmRunOptions& options,
-                            const char* what, std::size_t runs) {
-  Result<GemmRun> run = GemmRun::create(entry.session, entry.device, problem, options);
-  if (!run) return run.status();
+Timing time_problem(EntryProof& entry, Gemm& gemm, const Problem& problem, const GemmRunOptions& options,
+                    const char* what, std::size_t runs) {
+  GemmRun run = need(GemmRun::create(entry.session, entry.device, problem, options));
   return entry.watch.time(
-      what, runs, [&] { return run->run(gemm); }, [&] { return check_once(*run, problem, entry); },
-      [&] { return run->time(gemm); });
+      what, runs, [&] { return need(run.run(gemm)); }, [&] { check_once(run, problem, entry); },
+      [&] { return need(run.time(gemm)); });
 }
 
 bool images_too_large(const cache::Variant& v, const Status& status) {
@@ -92,7 +86,7 @@ bool images_too_large(const cache::Variant& v, const Status& status) {
 }
 
 // Edge sizes, padded leading dimensions, offsets, beta = 0 over NaN, and beta != 0 with an epilogue.
-Status check_edges(EntryProof& entry) {
+void check_edges(EntryProof& entry) {
   const cache::Variant& v = entry.job.variant;
   const cache::Launch& launch = product_launch(v);
   struct Size {
@@ -138,17 +132,13 @@ Status check_edges(EntryProof& entry) {
       if (has_weights(v.precision)) problem.quantization.weight_group = static_cast<std::uint32_t>(group);
       Result<Gemm> gemm = entry.library.prepare(problem, v.name);
       if (images_too_large(v, gemm.status())) continue;
-      if (!gemm) return gemm.status();
-      Result<GemmRun> gemm_run = GemmRun::create(entry.session, entry.device, problem, options);
-      if (!gemm_run) return gemm_run.status();
-      const Status ran = gemm_run->run(*gemm).status();
-      if (!ran) return ran;
-      const Status right = check_once(*gemm_run, problem, entry);
-      if (!right) return right;
+      need(gemm.status());
+      GemmRun gemm_run = need(GemmRun::create(entry.session, entry.device, problem, options));
+      need(gemm_run.run(*gemm));
+      check_once(gemm_run, problem, entry);
     }
     ++number;
   }
-  return {};
 }
 
 // Six products of which the device counts the rows: one count is negative, and all together are too many for `whole`.
@@ -167,7 +157,7 @@ std::vector<Problem> counted_products(const Problem& whole, GemmRunOptions& opti
   return products;
 }
 
-Status check_groups(EntryProof& entry) {
+void check_groups(EntryProof& entry) {
   const cache::Variant& v = entry.job.variant;
   const cache::Launch& launch = product_launch(v);
   for (std::uint32_t number = 0; number < 8; ++number) {
@@ -187,85 +177,69 @@ Status check_groups(EntryProof& entry) {
       p.epilogue = whole.epilogue;
       p.epilogue.ldd = p.ldc;
     }
-    Result<GemmGroup> group =
-        counted ? entry.library.prepare_counted_group(whole, v.name) : entry.library.prepare_group(products, v.name);
-    if (!group) return group.status();
-    Result<GemmRun> run = GemmRun::create(entry.session, entry.device, products, options);
-    if (!run) return run.status();
-    Status status = run->run(*group).status();
-    if (status) status = check_once(*run, products[0], entry);
-    if (!status) return status.within("a group of products");
+    GemmGroup group = need(counted ? entry.library.prepare_counted_group(whole, v.name)
+                                   : entry.library.prepare_group(products, v.name));
+    GemmRun run = need(GemmRun::create(entry.session, entry.device, products, options));
+    within("a group of products", [&] {
+      need(run.run(group));
+      check_once(run, products[0], entry);
+    });
   }
-  return {};
 }
 
 // The large grids: short launches, so that a compilation beside them stands out. Returns the one whose first launch
 // took longest.
-Result<Timing> time_large_grid(EntryProof& entry) {
+Timing time_large_grid(EntryProof& entry) {
   const cache::Variant& v = entry.job.variant;
   Timing longest;
   for (const Problem& large : large_grids(v)) {
     Result<Gemm> gemm = entry.library.prepare(large, v.name);
     if (images_too_large(v, gemm.status())) continue;  // then there is no such grid
-    if (!gemm) return gemm.status();
+    need(gemm.status());
     GemmRunOptions options;
     options.alpha = alpha_for(v.precision, 1);
     options.beta = beta_for(v.precision, 0.5);
-    const Result<Timing> timing =
-        time_problem(entry, *gemm, large, options, "the first launch of a large grid", kLargeRuns);
-    if (!timing) return timing;
-    if (timing->first_us > longest.first_us) longest = *timing;
+    const Timing timing = time_problem(entry, *gemm, large, options, "the first launch of a large grid", kLargeRuns);
+    if (timing.first_us > longest.first_us) longest = timing;
   }
   return longest;
 }
 
-Status prove_variant(EntryProof& entry) {
+void prove_variant(EntryProof& entry) {
   const cache::Variant& v = entry.job.variant;
   const Problem timed = problem_of(v, kTimedSize, kTimedSize, kTimedSize);
   entry.watch.begin();
-  Result<Gemm> gemm = entry.library.prepare(timed, v.name);
-  if (!gemm) return gemm.status();
-  entry.loaded(gemm->explanation());
+  Gemm gemm = need(entry.library.prepare(timed, v.name));
+  entry.loaded(gemm.explanation());
   GemmRunOptions options;
   options.alpha = alpha_for(v.precision, 1);
-  const Result<Timing> small = time_problem(entry, *gemm, timed, options, "the first launch", kSteadyRuns);
-  if (!small) return small.status();
-  const Result<Timing> large = time_large_grid(entry);
-  if (!large) return large.status();
-  entry.proof.first_us = static_cast<float>(small->first_us);
-  entry.proof.steady_us = static_cast<float>(small->steady_us);
+  const Timing small = time_problem(entry, gemm, timed, options, "the first launch", kSteadyRuns);
+  const Timing large = time_large_grid(entry);
+  entry.proof.first_us = static_cast<float>(small.first_us);
+  entry.proof.steady_us = static_cast<float>(small.steady_us);
   std::ostringstream text;
-  text << std::fixed << std::setprecision(0) << "large grid: first " << large->first_us << " us, steady "
-       << large->steady_us << " us";
+  text << std::fixed << std::setprecision(0) << "large grid: first " << large.first_us << " us, steady "
+       << large.steady_us << " us";
   entry.remark = text.str();
-  Status edges = check_edges(entry);
-  if (edges && v.is_group()) edges = check_groups(entry);
+  check_edges(entry);
+  if (v.is_group()) check_groups(entry);
   entry.verdict = entry.watch.verdict();
-  return edges;
 }
 
 // Loads and launches the kernel that does nothing, before anything else is loaded, so that it includes what only the
 // first program and the first launch of a process pay.
-Result<Overhead> measure_overhead(const std::string& path, const Device& device, const Session& session) {
-  const Result<Bundle> bundle = Bundle::open(path);
-  if (!bundle) return bundle.status();
-  const Result<Job> job = read_job(path);
-  if (!job) return job.status();
+Overhead measure_overhead(const std::string& path, const Device& device, const Session& session) {
+  const Bundle bundle = need(Bundle::open(path));
+  const Job job = need(read_job(path));
   Options options;
   options.on_miss = OnMiss::fail;
-  const Result<Library> library = Library::create(session.context(), device.id, {*bundle}, options);
-  if (!library) return library.status();
-  const Result<LoadedProgram> program = library->program(job->variant.name);
-  if (!program) return program.status();
-  const Result<std::vector<TriedKernel>> kernels = parse_trial(job->trial);
-  if (!kernels) return kernels.status();
-  const TrialCase tried = cases_of(*kernels).front();
-  Result<TrialRun> run = TrialRun::create(session, device, program->get(), tried);
-  if (!run) return run.status();
-  const Result<double> first = run->run();
-  if (!first) return first.status();
-  const Explanation& loaded = program->explanation();
-  return Overhead{loaded.create_us + loaded.build_us + loaded.kernel_us, *first};
+  const Library library = need(Library::create(session.context(), device.id, {bundle}, options));
+  const LoadedProgram program = need(library.program(job.variant.name));
+  const std::vector<TriedKernel> kernels = need(parse_trial(job.trial));
+  const TrialCase tried = cases_of(kernels).front();
+  TrialRun run = need(TrialRun::create(session, device, program.get(), tried));
+  const Explanation& loaded = program.explanation();
+  return {loaded.create_us + loaded.build_us + loaded.kernel_us, need(run.run())};
 }
 
 // The compiler's note, the remark on the proof, and why the entry is not JIT-free.
@@ -291,22 +265,18 @@ std::string note_of(const cache::Entry& entry, const EntryProof& made, const Ove
 
 // The entry alone, so that no other form of it can serve in its place. The worker's own file serves when the entry is
 // the only one in it; else its bytes are encoded once more, in memory.
-Status prove_alone(const Job& job, const Bundle& file, cache::Entry& entry, const Device& device,
-                   const Session& session, const Overhead& overhead, const Control& control) {
-  Result<Bundle> bundle = file;
+void prove_alone(const Job& job, const Bundle& file, cache::Entry& entry, const Device& device, const Session& session,
+                 const Overhead& overhead, const Control& control) {
+  Bundle bundle = file;
   cache::Bytes alone;
   if (job.entries.size() > 1) {
-    Result<cache::Bytes> bytes = encode_job({job.target, job.source, job.variant, {entry}, {}}, cache::Packing::plain);
-    if (!bytes) return bytes.status();
-    alone = std::move(*bytes);
-    bundle = Bundle::from_memory({alone.data(), alone.size()});
+    alone = need(encode_job({job.target, job.source, job.variant, {entry}, {}}, cache::Packing::plain));
+    bundle = need(Bundle::from_memory({alone.data(), alone.size()}));
   }
-  if (!bundle) return bundle.status();
   Options options;
   options.on_miss = OnMiss::fail;
   options.only_build = true;  // the first launch is what is to be timed
-  const Result<Library> library = Library::create(session.context(), device.id, {*bundle}, options);
-  if (!library) return library.status();
+  const Library library = need(Library::create(session.context(), device.id, {bundle}, options));
   CompileWatch watch(device.target, control, overhead.first_us);
   cache::Proof proof;
   proof.tools = entry.proof.tools;
@@ -314,15 +284,26 @@ Status prove_alone(const Job& job, const Bundle& file, cache::Entry& entry, cons
   proof.log = entry.proof.log;
   proof.device = device.target.device_name;
   proof.driver = device.target.driver_version;
-  EntryProof made{job, device, session, *library, watch, proof, {}, {}};
-  const Status proven = job.variant.is_program() ? prove_program(made) : prove_variant(made);
-  if (!proven) return proven;
+  EntryProof made{job, device, session, library, watch, proof, {}, {}};
+  job.variant.is_program() ? prove_program(made) : prove_variant(made);
   proof.proven = made.is_tried;
   proof.jit_free = made.is_tried && entry.form == cache::Form::native && made.verdict.compiled.empty();
   proof.note = note_of(entry, made, overhead);
   if (!made.is_tried) proof.device.clear(), proof.driver.clear();
   entry.proof = std::move(proof);
-  return {};
+}
+
+// How often files are looked for, as some drivers write their caches in the background.
+constexpr std::chrono::milliseconds kStep{20};
+constexpr int kSteps = 25;
+
+// From the source to the end of a first launch.
+void compile_and_launch(const Job& job, const Device& device, const Session& session) {
+  const LoadedProgram program = need(build_from_source(job, device, session));
+  const std::vector<TriedKernel> kernels = need(parse_trial(job.trial));
+  for (const TrialCase& tried : cases_of(kernels)) {
+    need(need(TrialRun::create(session, device, program.get(), tried)).run());
+  }
 }
 
 }  // namespace
@@ -354,29 +335,26 @@ Prover::Prover() = default;
 Prover::~Prover() = default;
 
 Status Prover::prove(const std::string& path, const std::string& overhead_path, const std::string& control_path,
-                     const std::string& output) {
-  Result<Job> job = read_job(path);
-  if (!job) return job.status();
-  if (job->entries.empty()) return {Code::no_entry, path + ": nothing was compiled"};
-  const Result<Bundle> file = Bundle::open(path);
-  if (!file) return file.status();
+                     const std::string& output) try {
+  Job job = need(read_job(path));
+  if (job.entries.empty()) return {Code::no_entry, path + ": nothing was compiled"};
+  const Bundle file = need(Bundle::open(path));
   if (!state_) {
-    Result<compile::Place> place = compile::place_of(job->target);
-    if (!place) return place.status();
-    const std::string cache = cache_directory(job->target);
+    compile::Place place = need(compile::place_of(job.target));
+    const std::string cache = cache_directory(job.target);
     const Signs before = signs_now(cache);
-    const Result<Overhead> overhead = measure_overhead(overhead_path, place->device, place->session);
-    if (!overhead) return overhead.status().within("a kernel that does nothing");
+    const Overhead overhead = within("a kernel that does nothing",
+                                     [&] { return measure_overhead(overhead_path, place.device, place.session); });
     const Control control = without(read_control(control_path), since(before, signs_now(cache)));
-    state_.reset(new State{std::move(place->device), std::move(place->session), *overhead, control});
+    state_.reset(new State{std::move(place.device), std::move(place.session), overhead, control});
   }
-  if (state_->device.target != job->target) return {Code::invalid_argument, path + ": is for another device"};
-  for (cache::Entry& entry : job->entries) {
-    const Status proven =
-        prove_alone(*job, *file, entry, state_->device, state_->session, state_->overhead, state_->control);
-    if (!proven) return proven;
+  if (state_->device.target != job.target) return {Code::invalid_argument, path + ": is for another device"};
+  for (cache::Entry& entry : job.entries) {
+    prove_alone(job, file, entry, state_->device, state_->session, state_->overhead, state_->control);
   }
-  return write_proofs(output, std::move(*job));
+  return write_proofs(output, std::move(job));
+} catch (const Failure& failure) {
+  return failure.status;
 }
 
 bool Prover::is_spent() const {
@@ -385,6 +363,23 @@ bool Prover::is_spent() const {
   const auto is_loaded = [&](const std::string& library) { return loaded.count(library) > 0; };
   return !control.files && !control.children &&
          (control.libraries.empty() || std::any_of(control.libraries.begin(), control.libraries.end(), is_loaded));
+}
+
+Status compile_on_purpose(const std::string& path, const std::string& output) try {
+  const Job job = need(read_job(path));
+  const compile::Place place = need(compile::place_of(job.target));
+  const std::string cache = cache_directory(job.target);
+  const std::string extension = compiled_extension(job.target);
+  const Signs before = signs_now(cache);
+  compile_and_launch(job, place.device, place.session);
+  Signs fresh = since(before, signs_now(cache));
+  for (int i = 0; i < kSteps && !control_of(fresh, extension).files; ++i) {
+    std::this_thread::sleep_for(kStep);
+    fresh.files = since(before, signs_now(cache)).files;
+  }
+  return write_control(output, control_of(fresh, extension));
+} catch (const Failure& failure) {
+  return failure.status;
 }
 
 }  // namespace clbake::builder::prove

@@ -1,4 +1,5 @@
 #include <clbake/builder/programs.hpp>
+#include "process/need.hpp"
 #include "program/trial_run.hpp"
 #include "prove/entry_proof.hpp"
 #include "prove/results.hpp"
@@ -29,55 +30,49 @@ void add_remark(EntryProof& entry, const std::string& remark) {
   entry.remark += (entry.remark.empty() ? "" : "; ") + remark;
 }
 
-Status wrong_result(std::size_t number, const std::string& wrong) {
-  return {Code::wrong_result, "wrong result: argument " + std::to_string(number) + ", " + wrong};
+[[noreturn]] void fail(const Tried& one, std::size_t number, const std::string& wrong) {
+  throw Failure(
+      {Code::wrong_result, one.tried.name() + ": wrong result: argument " + std::to_string(number) + ", " + wrong});
 }
 
 // The buffers and images with stated numbers.
-Status compare_stated(Tried& one, EntryProof& entry) {
+void compare_stated(Tried& one, EntryProof& entry) {
   const std::vector<TrialArgument>& arguments = one.tried.trial.arguments;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (!is_stated(arguments[i])) continue;
     const Comparison same = compare(arguments[i], one.results[i], stated_content(arguments[i]));
-    if (!same.wrong.empty()) return wrong_result(i, same.wrong);
+    if (!same.wrong.empty()) fail(one, i, same.wrong);
     entry.checked(same.error, arguments[i].tolerance);
     one.results[i] = {};
   }
-  return {};
 }
 
-Result<Results> results_of(TrialRun& run) {
-  const Result<double> ran = run.run();
-  if (!ran) return ran.status();
-  return run.results();
+Results results_of(TrialRun& run) {
+  need(run.run());
+  return need(run.results());
 }
 
 // An argument's result in further runs of the same program, behind `once`.
-Result<std::vector<cache::Bytes>> more_runs(TrialRun& run, std::size_t number, const cache::Bytes& once) {
+std::vector<cache::Bytes> more_runs(TrialRun& run, std::size_t number, const cache::Bytes& once) {
   std::vector<cache::Bytes> runs = {once};
-  for (int i = 0; i < kMoreRuns; ++i) {
-    Result<Results> again = results_of(run);
-    if (!again) return again.status();
-    runs.push_back(std::move((*again)[number]));
-  }
+  for (int i = 0; i < kMoreRuns; ++i) runs.push_back(std::move(results_of(run)[number]));
   return runs;
 }
 
 // Atomics and races make results that differ from run to run. Such a result is compared as far as it can be, which
 // the proof's note says. False when nothing can be said of it.
-Result<bool> compare_again(const Tried& one, std::size_t number, TrialRun& run, const cache::Bytes& found,
-                           const cache::Bytes& expected, EntryProof& entry) {
+bool compare_again(const Tried& one, std::size_t number, TrialRun& run, const cache::Bytes& found,
+                   const cache::Bytes& expected, EntryProof& entry) {
   const TrialArgument& argument = one.tried.trial.arguments[number];
   const Comparison same = compare(argument, found, expected);
   if (same.wrong.empty()) entry.checked(same.error, argument.tolerance);
   if (same.wrong.empty()) return true;
-  const Result<std::vector<cache::Bytes>> runs = more_runs(run, number, expected);
-  if (!runs) return runs.status().within("built from source: " + one.tried.name());
+  const std::vector<cache::Bytes> runs =
+      within("built from source: " + one.tried.name(), [&] { return more_runs(run, number, expected); });
   const auto is_steady = [&](const cache::Bytes& each) { return compare(argument, each, expected).wrong.empty(); };
-  if (std::all_of(runs->begin(), runs->end(), is_steady))
-    return wrong_result(number, same.wrong).within(one.tried.name());
-  const std::optional<Comparison> varying = compare_varying(argument, found, *runs);
-  if (varying && !varying->wrong.empty()) return wrong_result(number, varying->wrong).within(one.tried.name());
+  if (std::all_of(runs.begin(), runs.end(), is_steady)) fail(one, number, same.wrong);
+  const std::optional<Comparison> varying = compare_varying(argument, found, runs);
+  if (varying && !varying->wrong.empty()) fail(one, number, varying->wrong);
   if (!varying) return false;
   add_remark(entry, one.tried.name() + ": argument " + std::to_string(number) +
                         " is compared with the range of several runs, as it differs from run to run");
@@ -85,25 +80,23 @@ Result<bool> compare_again(const Tried& one, std::size_t number, TrialRun& run, 
 }
 
 // The others, with what the program built from source leaves there. False when nothing can be said of one of them.
-Result<bool> compare_built(Tried& one, const LoadedProgram& reference, EntryProof& entry) {
+bool compare_built(Tried& one, const LoadedProgram& reference, EntryProof& entry) {
   announce(one.tried);
-  Result<TrialRun> run = TrialRun::create(entry.session, entry.device, reference.get(), one.tried);
-  const Result<Results> expected = run ? results_of(*run) : run.status();
-  if (!expected) return expected.status().within("built from source: " + one.tried.name());
+  const std::string where = "built from source: " + one.tried.name();
+  TrialRun run = need(TrialRun::create(entry.session, entry.device, reference.get(), one.tried), where);
+  const Results expected = within(where, [&] { return results_of(run); });
   const std::vector<TrialArgument>& arguments = one.tried.trial.arguments;
   bool known = true;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (!is_built(arguments[i])) continue;
-    const Result<bool> compared = compare_again(one, i, *run, one.results[i], (*expected)[i], entry);
-    if (!compared) return compared;
+    known = compare_again(one, i, run, one.results[i], expected[i], entry) && known;
     one.results[i] = {};
-    known = known && *compared;
   }
   return known;
 }
 
 // After the timings: a proof's process has compiled nothing before. A case that cannot be compared is not tried.
-Status compare_with_source(std::vector<Tried>& all, EntryProof& entry) {
+void compare_with_source(std::vector<Tried>& all, EntryProof& entry) {
   std::optional<LoadedProgram> reference;
   std::vector<std::string> uncompared;
   entry.is_tried = false;
@@ -113,61 +106,48 @@ Status compare_with_source(std::vector<Tried>& all, EntryProof& entry) {
       entry.is_tried = true;
       continue;
     }
-    if (!reference) {
-      const Result<LoadedProgram> built = build_from_source(entry.job, entry.device, entry.session);
-      if (!built) return built.status();
-      reference = *built;
-    }
-    const Result<bool> compared = compare_built(one, *reference, entry);
-    if (!compared) return compared.status();
-    entry.is_tried = entry.is_tried || *compared;
-    if (!*compared) uncompared.push_back(one.tried.kernel.name + " at " + size_text(one.tried.size));
+    if (!reference) reference = need(build_from_source(entry.job, entry.device, entry.session));
+    const bool compared = compare_built(one, *reference, entry);
+    entry.is_tried = entry.is_tried || compared;
+    if (!compared) uncompared.push_back(one.tried.kernel.name + " at " + size_text(one.tried.size));
   }
-  if (uncompared.empty()) return {};
+  if (uncompared.empty()) return;
   const std::string names = kernels_text(uncompared);
   add_remark(entry, kUncompared + names.substr(names.find(' ') + 1));
-  return {};
 }
 
 // First launch, its results, later launches.
-Result<Timing> try_case(Tried& one, cl_program program, EntryProof& entry) {
+Timing try_case(Tried& one, cl_program program, EntryProof& entry) {
   announce(one.tried);
-  Result<TrialRun> run = TrialRun::create(entry.session, entry.device, program, one.tried);
-  if (!run) return run.status();
+  TrialRun run = need(TrialRun::create(entry.session, entry.device, program, one.tried), one.tried.name());
   const auto check = [&] {
-    Result<Results> results = run->results();
-    if (!results) return results.status();
-    one.results = std::move(*results);
-    return compare_stated(one, entry);
+    one.results = need(run.results());
+    compare_stated(one, entry);
   };
-  const auto launch = [&] { return run->run(); };
+  const auto launch = [&] { return need(run.run()); };
   return entry.watch.time("the first launch of " + one.tried.name(), kProgramRuns, launch, check, launch);
 }
 
 }  // namespace
 
-Status prove_program(EntryProof& entry) {
+void prove_program(EntryProof& entry) {
   const cache::Variant& variant = entry.job.variant;
-  const Result<std::vector<TriedKernel>> kernels = parse_trial(entry.job.trial);
-  if (!kernels) return kernels.status();
-  const Result<std::vector<std::string>> untried = untried_kernels(variant, entry.job.trial);
-  if (!untried) return untried.status();
-  if (!untried->empty()) entry.remark = "untried: " + kernels_text(*untried) + ": loaded, never launched";
+  const std::vector<TriedKernel> kernels = need(parse_trial(entry.job.trial));
+  const std::vector<std::string> untried = need(untried_kernels(variant, entry.job.trial));
+  if (!untried.empty()) entry.remark = "untried: " + kernels_text(untried) + ": loaded, never launched";
   entry.watch.begin();
-  const Result<LoadedProgram> program = entry.library.program(variant.name);
-  if (!program) return program.status();
-  entry.loaded(program->explanation());
+  const LoadedProgram program = need(entry.library.program(variant.name));
+  entry.loaded(program.explanation());
   std::vector<Tried> all;
-  for (const TrialCase& tried : cases_of(*kernels)) {
+  for (const TrialCase& tried : cases_of(kernels)) {
     all.push_back({tried, {}});
-    const Result<Timing> timing = try_case(all.back(), program->get(), entry);
-    if (!timing) return timing.status().within(tried.name());
+    const Timing timing = try_case(all.back(), program.get(), entry);
     if (all.size() > 1) continue;
-    entry.proof.first_us = static_cast<float>(timing->first_us);
-    entry.proof.steady_us = static_cast<float>(timing->steady_us);
+    entry.proof.first_us = static_cast<float>(timing.first_us);
+    entry.proof.steady_us = static_cast<float>(timing.steady_us);
   }
   entry.verdict = entry.watch.verdict();  // before the build from source
-  return compare_with_source(all, entry);
+  compare_with_source(all, entry);
 }
 
 }  // namespace clbake::builder::prove

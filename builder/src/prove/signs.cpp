@@ -8,7 +8,6 @@
 #include "process/text_file.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <sstream>
 
 namespace clbake::builder::prove {

@@ -3,6 +3,7 @@
 #include <clbake/builder/release/served.hpp>
 #include <clbake/builder/release/signing.hpp>
 #include <clbake/cache/pack.hpp>
+#include "process/need.hpp"
 #include "profile/kind_choice.hpp"
 
 #include <algorithm>
@@ -88,24 +89,23 @@ class Pruner {
 
   // A target without a device's name stands for itself, as what its programs were made for, and for the devices that
   // use them: the two may choose by different profiles.
-  Status add(std::uint32_t target) {
+  void add(std::uint32_t target) {
     const Target& named = all_.targets[target];
     ServedDevice device = served_device(named);
-    const Status added = add_device(target, device);
-    if (!added || device.target == named) return added;
+    add_device(target, device);
+    if (device.target == named) return;
     device.target = named;
-    return add_device(target, device);
+    add_device(target, device);
   }
 
   // After all targets: keeps the variants without which a choice would change, and returns how many.
-  Result<std::size_t> add_deciding() {
+  std::size_t add_deciding() {
     std::size_t count = 0;
     for (auto& [target, kept] : profiles_) {
       const cache::Profile* profile = profile_of(target);
       if (!profile || kept.needs.empty()) continue;
       const std::size_t before = kept.variants.size();
-      const Status status = release::add_deciding(*profile, kept);
-      if (!status) return status.within("the profile of " + all_.targets[target].device_name);
+      need(release::add_deciding(*profile, kept), "the profile of " + all_.targets[target].device_name);
       if (kept.variants.size() == before) continue;
       count += kept.variants.size() - before;
       for (KeptDevice& user : devices_) {
@@ -116,12 +116,9 @@ class Pruner {
   }
 
   // The records that stay; among them are all targets, sources and variants.
-  Result<cache::Contents> kept() {
+  cache::Contents kept() {
     std::set<Key> keys;
-    for (KeptDevice& device : devices_) {
-      const Status added = add_entries(device, keys);
-      if (!added) return added;
-    }
+    for (KeptDevice& device : devices_) add_entries(device, keys);
     cache::Contents kept{all_.targets, all_.sources, all_.variants, {}, {}};
     for (const cache::Profile& profile : all_.profiles) {
       const auto wanted = profiles_.find(profile.target);
@@ -146,11 +143,10 @@ class Pruner {
     return found == all_.profiles.end() ? nullptr : &*found;
   }
 
-  Status add_device(std::uint32_t target, const ServedDevice& device) {
-    Result<Serving> exact = Serving::create({bundle_}, device, false);
-    Result<Serving> newer = Serving::create({bundle_}, device, true);
-    if (!exact || !newer) return (exact ? newer : exact).status();
-    KeptDevice& kept = devices_.emplace_back(KeptDevice{target, std::move(*exact), std::move(*newer), {}});
+  void add_device(std::uint32_t target, const ServedDevice& device) {
+    Serving exact = need(Serving::create({bundle_}, device, false));
+    Serving newer = need(Serving::create({bundle_}, device, true));
+    KeptDevice& kept = devices_.emplace_back(KeptDevice{target, std::move(exact), std::move(newer), {}});
     for (std::uint32_t v = 0; v < all_.variants.size(); ++v) {
       if (all_.variants[v].is_program()) kept.variants.insert(v);  // the application asks for its own by name
     }
@@ -158,19 +154,16 @@ class Pruner {
     const Result<std::uint32_t> found = bundle_.find_target(cache::any_device(device.is_cpu));
     const std::uint32_t defaults = found ? *found : UINT32_MAX;  // no profile is that one's
     profiles_[defaults].kinds.insert(options_.kinds.begin(), options_.kinds.end());
-    if (!options_.shapes.empty()) return add_shapes(kept, defaults);
-    add_kinds(kept);
-    return {};
+    options_.shapes.empty() ? add_kinds(kept) : add_shapes(kept, defaults);
   }
 
-  Status add_shapes(KeptDevice& device, std::uint32_t defaults) {
+  void add_shapes(KeptDevice& device, std::uint32_t defaults) {
     for (const Shape& shape : options_.shapes) {
       const Problem problem = problem_of(shape);
-      const Result<Served> served = device.newer.find(problem);
-      if (!served) return served.status();
-      if (!served->program) continue;
-      const std::uint32_t variant = served->program->variant;
-      KeptProfile& profile = profiles_[served->by == ChosenBy::device_type ? defaults : *device.profile()];
+      const Served served = need(device.newer.find(problem));
+      if (!served.program) continue;
+      const std::uint32_t variant = served.program->variant;
+      KeptProfile& profile = profiles_[served.by == ChosenBy::device_type ? defaults : *device.profile()];
       for (std::uint32_t v = 0; v < all_.variants.size(); ++v) {  // for groups of such products
         if (all_.variants[v].is_group() && all_.variants[v].kind() == shape.kind()) device.variants.insert(v);
       }
@@ -178,7 +171,6 @@ class Pruner {
       profile.variants.insert(variant);
       device.variants.insert(variant);
     }
-    return {};
   }
 
   void add_kinds(KeptDevice& device) {
@@ -197,18 +189,15 @@ class Pruner {
   }
 
   // The entries of the device's variants: both forms that the target itself has, and those that the device loads.
-  static Status add_entries(KeptDevice& device, std::set<Key>& keys) {
+  static void add_entries(KeptDevice& device, std::set<Key>& keys) {
     for (const std::uint32_t variant : device.variants) {
       keys.insert({device.target, variant, cache::Form::native});
       keys.insert({device.target, variant, cache::Form::portable});
       for (Serving* serving : {&device.exact, &device.newer}) {
-        const Result<const ServedProgram*> program = serving->program(variant);
-        if (!program) return program.status();
-        const std::optional<cache::EntryInfo>& entry = (*program)->entry;
+        const std::optional<cache::EntryInfo>& entry = need(serving->program(variant))->entry;
         if (entry) keys.insert({entry->target, entry->variant, entry->form});
       }
     }
-    return {};
   }
 
   const Bundle& bundle_;
@@ -269,27 +258,22 @@ void keep_used(cache::Contents& contents) {
   }
 }
 
-Result<PrunedBundle> prune(const Bundle& bundle, const PruneOptions& options) {
-  const Result<cache::Contents> contents = bundle.decode();
-  if (!contents) return contents.status();
-  Pruner pruner(bundle, *contents, options);
-  for (const std::uint32_t target : options.targets) {
-    const Status added = pruner.add(target);
-    if (!added) return added;
-  }
-  const Result<std::size_t> deciding = pruner.add_deciding();
-  if (!deciding) return deciding.status();
-  Result<cache::Contents> kept = pruner.kept();
-  if (!kept) return kept.status();
-  keep_used(*kept);
-  if (kept->entries.empty()) {
+Result<PrunedBundle> prune(const Bundle& bundle, const PruneOptions& options) try {
+  const cache::Contents contents = need(bundle.decode());
+  Pruner pruner(bundle, contents, options);
+  for (const std::uint32_t target : options.targets) pruner.add(target);
+  const std::size_t deciding = pruner.add_deciding();
+  cache::Contents kept = pruner.kept();
+  keep_used(kept);
+  if (kept.entries.empty()) {
     return {Code::invalid_argument, "no program of the bundle would be left: none is for what is asked for"};
   }
-  Result<cache::Bytes> bytes = cache::pack(*kept, {0, nullptr, {}, digest_function()});
-  if (!bytes) return bytes.status();
-  const PruneCounts after = counts_of(*kept, bytes->size());
-  return PrunedBundle{std::move(*bytes), counts_of(*contents, bundle.size_bytes()), after,
-                      removed_targets(*contents, *kept), *deciding};
+  cache::Bytes bytes = need(cache::pack(kept, {0, nullptr, {}, digest_function()}));
+  const PruneCounts after = counts_of(kept, bytes.size());
+  return PrunedBundle{std::move(bytes), counts_of(contents, bundle.size_bytes()), after,
+                      removed_targets(contents, kept), deciding};
+} catch (const Failure& failure) {
+  return failure.status;
 }
 
 }  // namespace clbake::builder::release

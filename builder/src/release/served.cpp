@@ -4,6 +4,7 @@
 #include <clbake/builder/programs.hpp>
 #include <clbake/choice.hpp>
 #include <clbake/compute_capability.hpp>
+#include "process/need.hpp"
 #include "profile/untuned_profile.hpp"
 
 #include <algorithm>
@@ -168,50 +169,46 @@ Result<const ServedProgram*> Serving::program(const std::vector<Choice>& choices
   return &*known->second;
 }
 
-Result<ServedProgram> Serving::load(const std::vector<Choice>& choices) const {
-  Result<BakedProgram> baked = lookup_.program(choices, newer_driver_);
-  if (!baked) return baked.status();
-  const Choice& choice = choices[baked->choice];
-  const Result<cache::Variant> variant = bundles_[choice.bundle].variant(choice.variant);
-  if (!variant) return variant.status();
-  if (const Status status = check_launchable(*variant); !status) return status;
+Result<ServedProgram> Serving::load(const std::vector<Choice>& choices) const try {
+  BakedProgram baked = need(lookup_.program(choices, newer_driver_));
+  const Choice& choice = choices[baked.choice];
+  const cache::Variant variant = need(bundles_[choice.bundle].variant(choice.variant));
+  need(check_launchable(variant));
   ServedProgram program;
   program.bundle = choice.bundle;
   program.variant = choice.variant;
-  program.name = variant->name;
-  program.miss = std::move(baked->miss);
-  Result<std::vector<std::string>> untried = untried_kernels(bundles_[choice.bundle], *variant);
-  if (!untried) return untried.status();
-  program.untried = std::move(*untried);
-  if (baked->entry) {
-    program.origin = baked->entry->form == cache::Form::native ? Origin::native : Origin::portable;
-    program.proven = baked->entry->proof.proven;
-    program.jit_free = baked->entry->proof.jit_free;
-    const std::string uncompared = program::part_of(baked->entry->proof.note, program::kUncompared);
+  program.name = variant.name;
+  program.miss = std::move(baked.miss);
+  program.untried = need(untried_kernels(bundles_[choice.bundle], variant));
+  if (baked.entry) {
+    program.origin = baked.entry->form == cache::Form::native ? Origin::native : Origin::portable;
+    program.proven = baked.entry->proof.proven;
+    program.jit_free = baked.entry->proof.jit_free;
+    const std::string uncompared = program::part_of(baked.entry->proof.note, program::kUncompared);
     if (!uncompared.empty()) program.untried.push_back(uncompared);
-    program.entry = std::move(baked->entry);
+    program.entry = std::move(baked.entry);
   }
   if (newer_driver_ || program.origin == Origin::native) return program;
-  const Result<BakedProgram> newer = lookup_.program(choices, true);
-  if (!newer) return newer.status();
-  if (!newer->entry || newer->entry->form != cache::Form::native) return program;
-  Result<Target> made_for = bundles_[choices[newer->choice].bundle].target(newer->entry->target);
+  const BakedProgram newer = need(lookup_.program(choices, true));
+  if (!newer.entry || newer.entry->form != cache::Form::native) return program;
+  Result<Target> made_for = bundles_[choices[newer.choice].bundle].target(newer.entry->target);
   if (made_for) program.newer_driver_serves = std::move(*made_for);
   return program;
+} catch (const Failure& failure) {
+  return failure.status;
 }
 
-Result<ServedProgram> Serving::load_complex(const std::vector<Choice>& choices, Precision precision) const {
-  const Result<std::vector<Choice>> beside = lookup_.choose_complex_kernels(precision);
-  if (!beside) return beside.status();
-  const Result<ServedProgram> kernels = load(*beside);
-  Result<ServedProgram> program = load(choices);
-  if (!kernels || !program) return kernels ? program : kernels;
-  program->origin = std::max(program->origin, kernels->origin);
-  if (program->miss.ok()) program->miss = kernels->miss;
-  program->proven = program->proven && kernels->proven;
-  program->jit_free = program->jit_free && kernels->jit_free;
-  if (!program->newer_driver_serves) program->newer_driver_serves = kernels->newer_driver_serves;
+Result<ServedProgram> Serving::load_complex(const std::vector<Choice>& choices, Precision precision) const try {
+  const ServedProgram kernels = need(load(need(lookup_.choose_complex_kernels(precision))));
+  ServedProgram program = need(load(choices));
+  program.origin = std::max(program.origin, kernels.origin);
+  if (program.miss.ok()) program.miss = kernels.miss;
+  program.proven = program.proven && kernels.proven;
+  program.jit_free = program.jit_free && kernels.jit_free;
+  if (!program.newer_driver_serves) program.newer_driver_serves = kernels.newer_driver_serves;
   return program;
+} catch (const Failure& failure) {
+  return failure.status;
 }
 
 }  // namespace clbake::builder::release

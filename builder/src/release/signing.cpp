@@ -4,6 +4,7 @@
 #include <clbake/cache/writer.hpp>
 #include <clbake/os/files.hpp>
 #include <clbake/seal.hpp>
+#include "process/need.hpp"
 #include "process/text_file.hpp"
 
 #include <sodium.h>
@@ -116,17 +117,17 @@ Result<std::string> identity_text(const cache::Bundle& bundle) {
   return hexadecimal(*identity);
 }
 
-Result<std::vector<SignatureReport>> signatures_of(const cache::Bundle& bundle) {
-  const Result<std::vector<cache::Signature>> signatures = bundle.signatures();
-  if (!signatures) return signatures.status();
+Result<std::vector<SignatureReport>> signatures_of(const cache::Bundle& bundle) try {
+  const std::vector<cache::Signature> signatures = need(bundle.signatures());
   std::vector<SignatureReport> reports;
-  if (signatures->empty()) return reports;
-  const Result<Digest> identity = identity_of(bundle);
-  if (!identity) return identity.status();
-  for (const cache::Signature& signature : *signatures) {
-    reports.push_back({hexadecimal(signature.public_key), signature.release, is_valid(signature, bundle, *identity)});
+  if (signatures.empty()) return reports;
+  const Digest identity = need(identity_of(bundle));
+  for (const cache::Signature& signature : signatures) {
+    reports.push_back({hexadecimal(signature.public_key), signature.release, is_valid(signature, bundle, identity)});
   }
   return reports;
+} catch (const Failure& failure) {
+  return failure.status;
 }
 
 Result<std::string> make_key(const std::string& path) {
@@ -141,31 +142,28 @@ Result<std::string> make_key(const std::string& path) {
 }
 
 Result<cache::Bytes> sign(cache::ByteView bytes, const std::string& key_file, std::uint64_t release,
-                          std::string& public_key) {
-  const Result<cache::Bundle> bundle = cache::Bundle::from_memory(bytes);
-  if (!bundle) return bundle.status();
-  const Result<Digest> identity = identity_of(*bundle);
-  if (!identity) return identity.status();
-  if (bundle->is_index()) {
-    const Result<cache::SliceTable> table = bundle->slices();
-    if (!table) return table.status();
-    if (table->release != release) {
-      return {Code::invalid_argument, "the index is of release " + std::to_string(table->release) + ", not " +
+                          std::string& public_key) try {
+  const cache::Bundle bundle = need(cache::Bundle::from_memory(bytes));
+  const Digest identity = need(identity_of(bundle));
+  if (bundle.is_index()) {
+    const cache::SliceTable table = need(bundle.slices());
+    if (table.release != release) {
+      return {Code::invalid_argument, "the index is of release " + std::to_string(table.release) + ", not " +
                                           std::to_string(release) + ": 'clbake split' sets its number"};
     }
   }
-  Result<std::vector<cache::Signature>> signatures = bundle->signatures();
-  if (!signatures) return signatures.status();
+  std::vector<cache::Signature> signatures = need(bundle.signatures());
   Digest seed{};
-  const Status read = read_secret_key(key_file, seed);
-  if (!read) return read;
+  need(read_secret_key(key_file, seed));
   const SecretKey key(seed);
   forget(seed);
   public_key = hexadecimal(key.public_key);
   const auto own = [&](const cache::Signature& signature) { return signature.public_key == key.public_key; };
-  signatures->erase(std::remove_if(signatures->begin(), signatures->end(), own), signatures->end());
-  signatures->push_back(key.sign(*bundle, *identity, release));
-  return cache::with_signatures(bytes, std::move(*signatures));
+  signatures.erase(std::remove_if(signatures.begin(), signatures.end(), own), signatures.end());
+  signatures.push_back(key.sign(bundle, identity, release));
+  return cache::with_signatures(bytes, std::move(signatures));
+} catch (const Failure& failure) {
+  return failure.status;
 }
 
 Result<std::shared_ptr<const Trust>> trusted_keys(const std::vector<std::string>& keys, std::uint64_t minimum_release) {

@@ -6,14 +6,13 @@
 #include <clbake/cache/writer.hpp>
 #include <clbake/cache/xxh64.hpp>
 #include <clbake/os/paths.hpp>
+#include "process/need.hpp"
 #include "profile/kind_choice.hpp"
 #include "release/store_files.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <filesystem>
 #include <map>
-#include <optional>
 #include <set>
 #include <utility>
 
@@ -192,26 +191,23 @@ Status check_release(const std::string& index, std::uint64_t release) {
 }
 
 // Writes the slice unless it is there, and whole.
-Status keep(const std::string& store, const cache::Slice& slice, cache::ByteView bytes, const std::atomic<bool>* cancel,
-            SplitReport& report) {
-  const Result<bool> written = write_to_store(store, cache::slice_name(slice.digest), bytes, cancel);
-  if (!written) return written.status();
+void keep(const std::string& store, const cache::Slice& slice, cache::ByteView bytes, const std::atomic<bool>* cancel,
+          SplitReport& report) {
+  const bool written = need(write_to_store(store, cache::slice_name(slice.digest), bytes, cancel));
   ++report.slices;
   report.bytes += slice.bytes;
-  report.written += *written ? 1 : 0;
-  report.written_bytes += *written ? slice.bytes : 0;
-  return {};
+  report.written += written ? 1 : 0;
+  report.written_bytes += written ? slice.bytes : 0;
 }
 
 }  // namespace
 
-Result<SplitReport> split(const cache::Contents& contents, const std::string& store, const SplitOptions& options) {
+Result<SplitReport> split(const cache::Contents& contents, const std::string& store, const SplitOptions& options) try {
   std::error_code error;
   fs::create_directories(os::native(store), error);
   if (error) return {Code::io, store + ": cannot be made: " + error.message()};
   const auto no_newer = [&] { return check_release(store + "/" + options.index, options.release); };
-  const Status newer = no_newer();
-  if (!newer) return newer;
+  need(no_newer());
   remove_leftovers(store, options.pack.cancel);
   SplitReport report;
   Table table(options.release);
@@ -222,27 +218,24 @@ Result<SplitReport> split(const cache::Contents& contents, const std::string& st
   for (const auto& [key, cut] : slicer.cuts()) {
     // No device reads trials: they lie with the sources of every program.
     const cache::Contents part = cut_out(contents, key.first, cut, key.first == cache::kNoTarget);
-    const Result<cache::Bytes> bytes = cache::pack(part, pack);
-    if (!bytes) return bytes.status();
+    const cache::Bytes bytes = need(cache::pack(part, pack));
     cache::Slice slice = describe(part, key.first);
-    slice.digest = cache::blake2b_256({bytes->data(), bytes->size()});
-    slice.bytes = bytes->size();
-    const Status kept = keep(store, slice, {bytes->data(), bytes->size()}, pack.cancel, report);
-    if (!kept) return kept;
+    slice.digest = cache::blake2b_256({bytes.data(), bytes.size()});
+    slice.bytes = bytes.size();
+    keep(store, slice, {bytes.data(), bytes.size()}, pack.cancel, report);
     table.add(slice, part);
     if (key.first != cache::kNoTarget) bytes_of[key.first] += slice.bytes;
   }
   for (const auto& [target, bytes] : bytes_of) report.largest_target = std::max(report.largest_target, bytes);
-  Result<cache::Bytes> index = cache::pack_index(contents.targets, table.finish());
-  if (index && !options.key_file.empty()) {
-    index = sign({index->data(), index->size()}, options.key_file, options.release, report.public_key);
+  cache::Bytes index = need(cache::pack_index(contents.targets, table.finish()));
+  if (!options.key_file.empty()) {
+    index = need(sign({index.data(), index.size()}, options.key_file, options.release, report.public_key));
   }
-  if (!index) return index.status();
-  report.index_bytes = index->size();
-  const Result<bool> written =
-      write_to_store(store, options.index, {index->data(), index->size()}, pack.cancel, no_newer);
-  if (!written) return written.status();
+  report.index_bytes = index.size();
+  need(write_to_store(store, options.index, {index.data(), index.size()}, pack.cancel, no_newer));
   return report;
+} catch (const Failure& failure) {
+  return failure.status;
 }
 
 cache::Contents part_of_target(const cache::Contents& contents, std::uint32_t target) {

@@ -12,6 +12,7 @@
 #include <limits>
 #include <numeric>
 #include <random>
+#include <sstream>
 #include <variant>
 
 #define CL_HPP_TARGET_OPENCL_VERSION 120
@@ -149,6 +150,10 @@ struct GemmRun::State {
   cl::CommandQueue queue() const { return cl::CommandQueue(session.queue(), true); }
   Status enqueue(Gemm& gemm, cl_event* event);
   Status enqueue(GemmGroup& group, cl_event* event) const;
+  template <typename Product>  // a Gemm or a GemmGroup
+  Result<double> run(Product& product);
+  template <typename Product>
+  Result<double> time(Product& product);
 
   Operands places(Operand (*of)(const Problem&, std::size_t), std::size_t offset) const {
     Operands all;
@@ -417,31 +422,24 @@ Status GemmRun::State::enqueue(GemmGroup& group, cl_event* event) const {
                        nullptr, event);
 }
 
-Result<double> GemmRun::run(GemmGroup& group) {
+template <typename Product>
+Result<double> GemmRun::State::run(Product& product) {
   return microseconds([&] {
     cl_event event = nullptr;
-    const Status status = state_->enqueue(group, &event);
-    return status ? finish(state_->session.queue(), event) : status;
+    const Status status = enqueue(product, &event);
+    return status ? finish(session.queue(), event) : status;
   });
 }
 
-Result<double> GemmRun::time(GemmGroup& group) {
-  return microseconds(
-      [&] { return finish_timed(state_->session, [&](cl_event* event) { return state_->enqueue(group, event); }); });
+template <typename Product>
+Result<double> GemmRun::State::time(Product& product) {
+  return microseconds([&] { return finish_timed(session, [&](cl_event* event) { return enqueue(product, event); }); });
 }
 
-Result<double> GemmRun::run(Gemm& gemm) {
-  return microseconds([&] {
-    cl_event event = nullptr;
-    const Status status = state_->enqueue(gemm, &event);
-    return status ? finish(state_->session.queue(), event) : status;
-  });
-}
-
-Result<double> GemmRun::time(Gemm& gemm) {
-  return microseconds(
-      [&] { return finish_timed(state_->session, [&](cl_event* event) { return state_->enqueue(gemm, event); }); });
-}
+Result<double> GemmRun::run(Gemm& gemm) { return state_->run(gemm); }
+Result<double> GemmRun::run(GemmGroup& group) { return state_->run(group); }
+Result<double> GemmRun::time(Gemm& gemm) { return state_->time(gemm); }
+Result<double> GemmRun::time(GemmGroup& group) { return state_->time(group); }
 
 std::array<cl_mem, 3> GemmRun::buffers() const { return {state_->a(), state_->b(), state_->c()}; }
 
@@ -457,6 +455,14 @@ Status GemmRun::reset() {
 
 Result<Check> GemmRun::check() const {
   return std::visit([&](const auto& host) { return state_->check_against(host); }, state_->host);
+}
+
+Status Check::status(const std::string& problem) const {
+  if (ok()) return {};
+  std::ostringstream text;
+  text << "wrong result at " << problem << ": error " << max_error << ", tolerance " << tolerance
+       << (guards_intact ? "" : ", wrote outside C");
+  return {Code::wrong_result, text.str()};
 }
 
 Status finish(cl_command_queue queue, cl_event event) {

@@ -1,13 +1,13 @@
 #include "tune/race.hpp"
 
 #include <clbake/builder/gemm_run.hpp>
+#include "process/need.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <thread>
 
 namespace clbake::builder::tune {
-namespace {
 
 constexpr int kPollMs = 20;
 constexpr std::size_t kTimeouts = 3;  // on a shape that nobody has finished: it is too much for the device
@@ -16,8 +16,6 @@ constexpr double kTurnUs = 2000;      // of a turn, at least: many calls where t
 constexpr std::uint32_t kCalls = 3;   // of a turn, at least, so that the median drops one that was disturbed ...
 constexpr unsigned kFinalRounds = 2;  // ... or one in each round of the finals, where variants take turns
 constexpr std::uint32_t kFinalCalls = 1;
-
-}  // namespace
 
 double SearchContext::budget_s() const { return options.budget.count() > 0 ? options.budget.count() : INFINITY; }
 
@@ -44,11 +42,10 @@ Race::Race(SearchContext& context, Stage stage, const GemmKind& kind, std::size_
   processes_.resize(racers_.size());
 }
 
-Status Race::run(double until, std::size_t end) {
+void Race::run(double until, std::size_t end) {
   until_ = until;
   context_.results.enter(key_);
-  Status status;
-  for (; status && !cut_ && step_ < std::min(end, steps_); step_ += status && !cut_ ? 1 : 0) {
+  for (; !cut_ && step_ < std::min(end, steps_); step_ += cut_ ? 0 : 1) {
     const std::string key = key_ + ' ' + std::to_string(step_);
     if (const JournalRecord* known = context_.journal.find(key, all_names_)) {
       take_in(*known);
@@ -57,30 +54,27 @@ Status Race::run(double until, std::size_t end) {
     const bool compiled = stage_ == Stage::explore && step_ > 0;
     if (context_.clock.now() >= (compiled ? context_.budget_s() : until)) break;
     record_ = {key, all_names_, 0, std::vector<std::vector<double>>(racers_.size()), {}, {}};
-    status = time_step();
-    if (!status || cut_) break;
+    time_step();
+    if (cut_) break;
     record_.at_s = context_.clock.now();
-    status = context_.journal.add(record_);
+    need(context_.journal.add(record_));
     take_in(record_);
   }
   for (std::unique_ptr<TimingProcess>& process : processes_) {
     if (process) context_.processes.give_back(std::move(process));
   }
-  return status;
 }
 
-Status Race::time_step() {
+void Race::time_step() {
   std::vector<std::size_t> racers = wanted();
   for (bool retry = false; !racers.empty() && !cut_; retry = true) {
     again_.clear();
-    Status status = compile(racers, retry);
-    if (status) status = prepare(racers);
+    compile(racers, retry);
+    prepare(racers);
     const unsigned rounds = stage_ == Stage::finals ? kFinalRounds : 1;
-    for (unsigned round = 0; round < rounds && status; ++round) status = take_turns(racers);
-    if (!status) return status;
+    for (unsigned round = 0; round < rounds; ++round) take_turns(racers);
     racers = again_;
   }
-  return {};
 }
 
 std::vector<std::size_t> Race::wanted() const {
@@ -103,45 +97,41 @@ bool Race::too_slow(std::size_t racer) const {
   return static_cast<std::size_t>(late) + context_.results.late(shape) >= kTimeouts;
 }
 
-Status Race::compile(const std::vector<std::size_t>& racers, bool in_new_processes) {
-  return in_parallel(racers, false, [&](std::size_t r) -> Status {
+void Race::compile(const std::vector<std::size_t>& racers, bool in_new_processes) {
+  in_parallel(racers, false, [&](std::size_t r) {
     const bool in_time = stage_ == Stage::finals || in_new_processes || context_.clock.now() < until_;
-    if (processes_[r] || !in_time) return {};
+    if (processes_[r] || !in_time) return;
     const std::string skipped = context_.processes.skips(racers_[r].params);
     if (!skipped.empty()) record_.failures[r] = skipped;
-    if (!skipped.empty()) return {};
+    if (!skipped.empty()) return;
     // Turns of different devices cannot be compared as the finals do.
     const std::size_t unit = stage_ == Stage::finals ? 0 : r % context_.options.devices.size();
-    auto process = context_.processes.take(racers_[r].params, unit, in_new_processes);
-    if (process) processes_[r] = std::move(*process);
-    return process.status();
+    processes_[r] = context_.processes.take(racers_[r].params, unit, in_new_processes);
   });
 }
 
 // Allocates, fills and checks the matrices, which takes longer than to multiply them.
-Status Race::prepare(const std::vector<std::size_t>& racers) {
-  return in_parallel(racers, false, [&](std::size_t r) -> Status {
+void Race::prepare(const std::vector<std::size_t>& racers) {
+  in_parallel(racers, false, [&](std::size_t r) {
     const Shape& shape = context_.results.tuning.shapes[shape_of(r)];
     const bool starts = processes_[r] && !processes_[r]->has_prepared(shape) && !too_slow(r);
     if (starts) processes_[r]->order({shape, 0, 0, 0}, context_.jobs());
-    return {};
   });
 }
 
-Status Race::take_turns(const std::vector<std::size_t>& racers) {
-  return in_parallel(racers, true, [&](std::size_t r) -> Status {
-    if (!processes_[r] || too_slow(r)) return {};
+void Race::take_turns(const std::vector<std::size_t>& racers) {
+  in_parallel(racers, true, [&](std::size_t r) {
+    if (!processes_[r] || too_slow(r)) return;
     const double limit_us = stage_ == Stage::finals ? 0 : kHopeless * context_.results.best(shape_of(r));
     const std::uint32_t calls = stage_ == Stage::finals ? kFinalCalls : kCalls;
     processes_[r]->order({context_.results.tuning.shapes[shape_of(r)], calls, kTurnUs, limit_us}, 1);
-    return {};
   });
 }
 
 // Starts something in the process of each racer, for timing one on each device at a time, else as many as there are
 // cores, and waits until all are idle.
-Status Race::in_parallel(std::vector<std::size_t> waiting, bool timing,
-                         const std::function<Status(std::size_t racer)>& start) {
+void Race::in_parallel(std::vector<std::size_t> waiting, bool timing,
+                       const std::function<void(std::size_t racer)>& start) {
   std::vector<std::size_t> busy;
   const auto is_free = [&](std::size_t racer) {
     if (!timing) return busy.size() < context_.jobs();
@@ -150,15 +140,14 @@ Status Race::in_parallel(std::vector<std::size_t> waiting, bool timing,
     });
   };
   while (!cut_ && !(waiting.empty() && busy.empty())) {
-    if (context_.cancel) return {Code::cancelled, "interrupted"};
+    if (context_.cancel) throw Failure({Code::cancelled, "interrupted"});
     cut_ = context_.clock.now() >= context_.budget_s();
     for (auto at = waiting.begin(); at != waiting.end();) {
       if (!is_free(*at)) {
         ++at;
         continue;
       }
-      const Status started = start(*at);
-      if (!started) return started;
+      start(*at);
       if (processes_[*at] && processes_[*at]->busy()) busy.push_back(*at);
       at = waiting.erase(at);
     }
@@ -176,7 +165,6 @@ Status Race::in_parallel(std::vector<std::size_t> waiting, bool timing,
       at = busy.erase(at);
     }
   }
-  return {};
 }
 
 // An order that timed out may be the shape's fault, and an earlier variant may have broken the process: then once more,

@@ -45,8 +45,8 @@ class Race {
 
   // The next steps, up to the step `end`. None begins when the clock says `until`, but for the second probe of what was
   // compiled to explore, and nothing more is compiled then, but for the finals; none lasts longer than the budget.
-  // Fails with cancelled or io.
-  Status run(double until, std::size_t end = SIZE_MAX);
+  // Throws Failure with cancelled or io.
+  void run(double until, std::size_t end = SIZE_MAX);
 
   bool finished() const { return step_ == steps_; }
 
@@ -54,12 +54,11 @@ class Race {
   std::uint32_t shape_of(std::size_t racer) const { return racers_[racer].shapes[step_]; }
   std::vector<std::size_t> wanted() const;
   bool too_slow(std::size_t racer) const;
-  Status time_step();
-  Status compile(const std::vector<std::size_t>& racers, bool in_new_processes);
-  Status prepare(const std::vector<std::size_t>& racers);
-  Status take_turns(const std::vector<std::size_t>& racers);
-  Status in_parallel(std::vector<std::size_t> waiting, bool timing,
-                     const std::function<Status(std::size_t racer)>& start);
+  void time_step();
+  void compile(const std::vector<std::size_t>& racers, bool in_new_processes);
+  void prepare(const std::vector<std::size_t>& racers);
+  void take_turns(const std::vector<std::size_t>& racers);
+  void in_parallel(std::vector<std::size_t> waiting, bool timing, const std::function<void(std::size_t racer)>& start);
   void failed(std::size_t racer);
   void take_in(const JournalRecord& record);
 

@@ -4,8 +4,6 @@
 #include <clbake/os/environment.hpp>
 #include <clbake/os/guest.hpp>
 
-#include <optional>
-
 namespace clbake::door {
 namespace {
 

@@ -11,11 +11,8 @@
 #include <utility>
 
 namespace clbake::learn {
-namespace {
 
 constexpr int kMaxStarts = 32;  // of learners by one process; each ends when the program has been silent for a while
-
-}  // namespace
 
 struct Sender::State {
   explicit State(SenderSettings given) : settings(std::move(given)) {}

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 #include <memory>
 #include <utility>
 
@@ -116,7 +115,7 @@ void pass_on(clbake::LogLevel level, const char* message, void* data) {
   c.log(level == clbake::LogLevel::info ? CLBAKE_INFO : CLBAKE_WARNING, message, c.data);
 }
 
-Result<clbake::Options> options_of(const clbake_options* from) {
+clbake::Options options_of(const clbake_options* from) {
   clbake::Options options;
   if (!from) return options;
   check_size(from->struct_size, sizeof *from, "options");
@@ -124,7 +123,7 @@ Result<clbake::Options> options_of(const clbake_options* from) {
     case CLBAKE_COMPILE: options.on_miss = clbake::OnMiss::compile; break;
     case CLBAKE_FAIL: options.on_miss = clbake::OnMiss::fail; break;
     case CLBAKE_FALLBACK: options.on_miss = clbake::OnMiss::fallback; break;
-    default: return {Argument::options, "on_miss is none of the policies"};
+    default: throw Refused{{Argument::options, "on_miss is none of the policies"}};
   }
   if (from->overlay) options.overlay = from->overlay->store;
   if (from->trust) options.trust = from->trust->trust;
@@ -155,26 +154,17 @@ Status clbake::c::copy_explanation(const Result<clbake::Explanation>& result, cl
 }
 
 clbake_code clbake_bundle_open(const char* path, clbake_bundle** bundle, clbake_error* error) {
-  return run(error, [&] {
-    clbake_bundle** const to = output(bundle, "bundle");
-    return hand_over(clbake::Bundle::open(given(path, "path")), to);
-  });
+  return make(error, bundle, "bundle", [&] { return clbake::Bundle::open(given(path, "path")); });
 }
 
 clbake_code clbake_bundle_from_memory(const void* bytes, std::size_t size, clbake_bundle** bundle,
                                       clbake_error* error) {
-  return run(error, [&] {
-    clbake_bundle** const to = output(bundle, "bundle");
-    return hand_over(clbake::Bundle::from_memory({given(static_cast<const std::uint8_t*>(bytes), "bytes"), size}), to);
-  });
+  return make(error, bundle, "bundle", [&] { return clbake::Bundle::from_memory(view_of(bytes, size)); });
 }
 
 clbake_code clbake_bundle_copy_memory(const void* bytes, std::size_t size, clbake_bundle** bundle,
                                       clbake_error* error) {
-  return run(error, [&] {
-    clbake_bundle** const to = output(bundle, "bundle");
-    return hand_over(clbake::Bundle::copy_of({given(static_cast<const std::uint8_t*>(bytes), "bytes"), size}), to);
-  });
+  return make(error, bundle, "bundle", [&] { return clbake::Bundle::copy_of(view_of(bytes, size)); });
 }
 
 void clbake_bundle_release(clbake_bundle* bundle) { delete bundle; }
@@ -189,15 +179,14 @@ clbake_code clbake_library_create(cl_context context, cl_device_id device, clbak
     for (std::size_t i = 0; i < count; ++i) {
       list.push_back(given(bundles[i], "a bundle of the list", Argument::bundle)->bundle);
     }
-    Result<clbake::Options> options = options_of(from);
-    if (!options) return options.status();
+    clbake::Options options = options_of(from);
     auto log = std::make_unique<CLog>();
     if (from && from->log) {
       *log = {from->log, from->log_data};
-      options->log = pass_on;
-      options->log_data = log.get();
+      options.log = pass_on;
+      options.log_data = log.get();
     }
-    Result<clbake::Library> made = clbake::Library::create(context, device, list, *options);
+    Result<clbake::Library> made = clbake::Library::create(context, device, list, options);
     if (!made) return made.status();
     *to = new clbake_library{std::move(log), std::move(*made)};
     return {};
@@ -247,9 +236,7 @@ clbake_code clbake_library_warm(clbake_library* library, const clbake_problem* p
                                 clbake_progress progress, void* data, clbake_error* error) {
   return run(error, [&] {
     const clbake::Library& from = library_of(library);
-    if (count > 0) given(problems, "problems");
-    std::vector<clbake::Problem> list;
-    for (std::size_t i = 0; i < count; ++i) list.push_back(problem_of(&problems[i]));
+    const std::vector<clbake::Problem> list = problems_of(problems, count, "problems");
     std::pair<clbake_progress, void*> receiver = {progress, data};
     const auto forward = [](std::size_t done, std::size_t total, double seconds_left, void* to) {
       const auto& [call, caller_data] = *static_cast<const decltype(receiver)*>(to);

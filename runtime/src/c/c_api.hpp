@@ -87,12 +87,25 @@ T* given(T* pointer, const char* name, Argument argument = Argument::other) {
   return pointer;
 }
 
+inline cache::ByteView view_of(const void* bytes, std::size_t size) {
+  return {given(static_cast<const std::uint8_t*>(bytes), "bytes"), size};
+}
+
 // Gives the result to the caller in a new object, or returns its failure.
 template <typename Object, typename T>
 Status hand_over(Result<T> result, Object** to) {
   if (!result) return result.status();
   *to = new Object{std::move(*result)};
   return {};
+}
+
+// Gives the caller a new object of what `work` returns (a Result), once the place for it is known to be there.
+template <typename Object, typename Work>
+clbake_code make(clbake_error* error, Object** object, const char* name, const Work& work) {
+  return run(error, [&] {
+    given(object, name, Argument::output);
+    return hand_over(work(), object);
+  });
 }
 
 // The number in an enum of a caller in C, who may have written any; C++ does not define reading an unlisted one as the
@@ -150,6 +163,13 @@ Status with_scalars(const clbake_scalars* scalars, std::size_t count, const One&
   list.reserve(count);
   for (std::size_t i = 0; i < count; ++i) list.push_back(scalars_of(scalars[i]));
   return each(list);
+}
+
+inline std::vector<Problem> problems_of(const clbake_problem* problems, std::size_t count, const char* name) {
+  if (count > 0) given(problems, name);
+  std::vector<Problem> list;
+  for (std::size_t i = 0; i < count; ++i) list.push_back(problem_of(&problems[i]));
+  return list;
 }
 
 // Copies the texts, cut where they are longer.

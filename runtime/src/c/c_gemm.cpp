@@ -36,10 +36,7 @@ clbake_code clbake_gemm_prepare(clbake_library* library, const clbake_problem* p
 }
 
 clbake_code clbake_gemm_clone(const clbake_gemm* gemm, clbake_gemm** clone, clbake_error* error) {
-  return run(error, [&] {
-    clbake_gemm** const to = output(clone, "clone");
-    return hand_over(gemm_of(gemm).clone(), to);
-  });
+  return make(error, clone, "clone", [&] { return gemm_of(gemm).clone(); });
 }
 
 void clbake_gemm_release(clbake_gemm* gemm) { delete gemm; }

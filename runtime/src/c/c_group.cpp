@@ -12,10 +12,7 @@ clbake_code clbake_group_prepare(clbake_library* library, const clbake_problem* 
   return run(error, [&] {
     const clbake::Library& from = library_of(library);
     clbake_group** const to = output(group, "group");
-    if (count > 0) given(products, "products");
-    std::vector<clbake::Problem> list;
-    for (std::size_t i = 0; i < count; ++i) list.push_back(problem_of(&products[i]));
-    return hand_over(from.prepare_group(list, variant ? variant : ""), to);
+    return hand_over(from.prepare_group(problems_of(products, count, "products"), variant ? variant : ""), to);
   });
 }
 

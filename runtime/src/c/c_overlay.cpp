@@ -11,12 +11,12 @@ using namespace clbake::c;
 namespace {
 
 // With a directory of its own, of this mode.
-Status set_own(const char* directory, clbake_overlay_mode mode, clbake::OverlayOptions& options) {
+void set_own(const char* directory, clbake_overlay_mode mode, clbake::OverlayOptions& options) {
   options.directory = given(directory, "directory", Argument::directory);
   switch (number(mode)) {
-    case CLBAKE_OVERLAY_READ_ONLY: options.mode = clbake::OverlayMode::read_only; return {};
-    case CLBAKE_OVERLAY_READ_WRITE: options.mode = clbake::OverlayMode::read_write; return {};
-    default: return {Argument::options, "mode is neither read-only nor read-write"};
+    case CLBAKE_OVERLAY_READ_ONLY: options.mode = clbake::OverlayMode::read_only; return;
+    case CLBAKE_OVERLAY_READ_WRITE: options.mode = clbake::OverlayMode::read_write; return;
+    default: throw Refused{{Argument::options, "mode is neither read-only nor read-write"}};
   }
 }
 
@@ -30,10 +30,10 @@ Status open_with(clbake::OverlayOptions& options, std::uint64_t max_bytes, clbak
 
 clbake_code clbake_overlay_open(const char* directory, clbake_overlay_mode mode, std::uint64_t max_bytes,
                                 clbake_overlay** overlay, clbake_error* error) {
-  return run(error, [&]() -> Status {
+  return run(error, [&] {
     clbake::OverlayOptions options;
-    const Status own = set_own(directory, mode, options);
-    return own ? open_with(options, max_bytes, overlay) : own;
+    set_own(directory, mode, options);
+    return open_with(options, max_bytes, overlay);
   });
 }
 
@@ -45,8 +45,8 @@ clbake_code clbake_overlay_open_shared(const char* shared, const char* owner, co
     options.shared = given(shared, "shared", Argument::directory);
     if (options.shared.empty()) return {Argument::directory, "shared is empty"};
     if (owner) options.shared_owner = owner;
-    const Status own = directory ? set_own(directory, mode, options) : Status();
-    return own ? open_with(options, max_bytes, overlay) : own;
+    if (directory) set_own(directory, mode, options);
+    return open_with(options, max_bytes, overlay);
   });
 }
 

@@ -3,8 +3,6 @@
 
 #include "c/c_api.hpp"
 
-#include <utility>
-
 using namespace clbake::c;
 
 struct clbake_slice_index {
@@ -21,28 +19,20 @@ clbake::IndexOptions options_of(std::uint64_t minimum_release, const clbake_trus
   return {minimum_release, trust ? trust->trust : nullptr};
 }
 
-clbake::cache::ByteView view_of(const void* bytes, std::size_t size) {
-  return {given(static_cast<const std::uint8_t*>(bytes), "bytes"), size};
-}
-
 const clbake::SliceIndex& index_of(const clbake_slice_index* index) { return given(index, "index")->index; }
 
 }  // namespace
 
 clbake_code clbake_slice_index_open(const char* path, std::uint64_t minimum_release, const clbake_trust* trust,
                                     clbake_slice_index** index, clbake_error* error) {
-  return run(error, [&] {
-    clbake_slice_index** const to = given(index, "index", clbake::Argument::output);
-    return hand_over(clbake::SliceIndex::open(given(path, "path"), options_of(minimum_release, trust)), to);
-  });
+  return make(error, index, "index",
+              [&] { return clbake::SliceIndex::open(given(path, "path"), options_of(minimum_release, trust)); });
 }
 
 clbake_code clbake_slice_index_copy_memory(const void* bytes, std::size_t size, std::uint64_t minimum_release,
                                            const clbake_trust* trust, clbake_slice_index** index, clbake_error* error) {
-  return run(error, [&] {
-    clbake_slice_index** const to = given(index, "index", clbake::Argument::output);
-    return hand_over(clbake::SliceIndex::copy_of(view_of(bytes, size), options_of(minimum_release, trust)), to);
-  });
+  return make(error, index, "index",
+              [&] { return clbake::SliceIndex::copy_of(view_of(bytes, size), options_of(minimum_release, trust)); });
 }
 
 void clbake_slice_index_release(clbake_slice_index* index) { delete index; }
@@ -56,10 +46,8 @@ clbake_code clbake_slice_index_needed(const clbake_slice_index* index, cl_device
   return run(error, [&] {
     const clbake::SliceIndex& from = index_of(index);
     clbake_slice_list** const to = given(list, "list", clbake::Argument::output);
-    if (problem_count > 0) given(problems, "problems");
+    const std::vector<clbake::Problem> all = problems_of(problems, problem_count, "problems");
     if (program_count > 0) given(programs, "programs");
-    std::vector<clbake::Problem> all;
-    for (std::size_t i = 0; i < problem_count; ++i) all.push_back(problem_of(&problems[i]));
     std::vector<std::string> names;
     for (std::size_t i = 0; i < program_count; ++i) names.emplace_back(given(programs[i], "a program of the list"));
     return hand_over(from.needed(device, all, names, newer_driver != 0), to);

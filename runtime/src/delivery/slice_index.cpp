@@ -16,7 +16,6 @@
 #include <charconv>
 #include <cstring>
 #include <optional>
-#include <tuple>
 
 namespace clbake {
 namespace {

@@ -10,8 +10,6 @@
 #include "opencl/cl.hpp"
 #include "program/program.hpp"
 
-#include <memory>
-
 namespace clbake {
 
 // Launches the program's kernels on the widest grid that matrices of 16,384 rows or columns need, the reduction on one

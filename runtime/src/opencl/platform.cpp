@@ -9,8 +9,6 @@
 #include "opencl/cpu_features.hpp"
 #include "opencl/no_function.hpp"
 
-#include <utility>
-
 namespace clbake {
 namespace {
 

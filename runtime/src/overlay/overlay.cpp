@@ -8,7 +8,6 @@
 #include <clbake/os/files.hpp>
 #include <clbake/os/private_directory.hpp>
 
-#include <string_view>
 #include <utility>
 
 namespace clbake {

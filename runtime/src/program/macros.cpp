@@ -2,7 +2,6 @@
 #include <clbake/includes.hpp>
 
 #include <algorithm>
-#include <utility>
 
 namespace clbake::includes {
 namespace {

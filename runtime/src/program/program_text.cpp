@@ -6,7 +6,6 @@
 #include "program/source_digest.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 namespace clbake {

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <complex>
-#include <cstdlib>
 #include <string>
 #include <thread>
 

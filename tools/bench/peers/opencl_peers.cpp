@@ -13,8 +13,6 @@
 #include <cerrno>
 #include <charconv>
 #include <CL/opencl.hpp>
-#include <cstring>
-#include <fstream>
 
 namespace clbake::tool {
 namespace {

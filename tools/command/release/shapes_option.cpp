@@ -10,11 +10,8 @@
 #include <set>
 
 namespace clbake::tool {
-namespace {
 
 constexpr std::size_t kFewTargets = 8;
-
-}  // namespace
 
 // Messages name the verb's first file: the only bundle that was not verified when it was opened.
 std::vector<GemmKind> kinds_with_entries(const std::string& file, const std::vector<Bundle>& bundles) {

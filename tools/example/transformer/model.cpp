@@ -1,6 +1,5 @@
 #include "model.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <random>
 

@@ -2,8 +2,6 @@
 
 #include <clbake/os/files.hpp>
 
-#include <fstream>
-
 namespace clbake::tool {
 namespace embedded {
 

@@ -19,6 +19,9 @@ struct Device {
   std::uint32_t compute_units = 0;
 };
 
+// "local-memory: the tiles ... take 65536 bytes of local memory, limit 32768"; empty when the device runs the variant.
+std::string violation(const kernels::Params& params, const Device& device);
+
 // Every available device with a compiler, in the order of platforms and devices; a SPEC's index refers to this list.
 // Fails with no_device when there is no platform or no device; the message names drivers that cannot be loaded.
 Result<std::vector<Device>> list_devices();

@@ -39,6 +39,7 @@ struct Check {
   std::size_t rows_checked = 0;
   bool guards_intact = true;  // nothing was written outside the m x n part of C
   bool ok() const { return guards_intact && max_error <= tolerance; }
+  Status status(const std::string& problem) const;  // wrong_result, with the problem in its message, if not ok()
 };
 
 // The problem's matrices, and its epilogue's: uniform random in [-1, 1), bytes of integers in all of their range, NaN

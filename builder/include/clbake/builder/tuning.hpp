@@ -7,7 +7,6 @@
 #include <clbake/kernels/constraints.hpp>
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 

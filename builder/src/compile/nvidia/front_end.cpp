@@ -4,8 +4,7 @@
 #include "compile/nvidia/driver_options.hpp"
 #include "compile/nvidia/kernel_arguments.hpp"
 #include "compile/nvidia/ptx_edit.hpp"
-
-#include <algorithm>
+#include "process/need.hpp"
 
 namespace clbake::builder::compile {
 
@@ -73,7 +72,7 @@ std::string prelude_text() {
   return {};
 }
 
-Status compile_builtins(const ToolRoom& room, const Tool& clang, const DriverOptions& options, const std::string& cpu) {
+void compile_builtins(const ToolRoom& room, const Tool& clang, const DriverOptions& options, const std::string& cpu) {
   Words words = language(options, cpu, true);
   for (const char* more : {"-cl-std=CL3.0", "-ffp-contract=off", "-emit-llvm", "-c", "-o", kBitcodeFile}) {
     words.emplace_back(more);
@@ -82,8 +81,8 @@ Status compile_builtins(const ToolRoom& room, const Tool& clang, const DriverOpt
   if (options.exact) words.emplace_back("-DCLBAKE_EXACT");
   if (options.relaxed) words.emplace_back("-D__FAST_RELAXED_MATH__=1");
   words.emplace_back(kBuiltinsFile);
-  const Status status = room.write(kBuiltinsFile, builtins_text());
-  return status ? room.run(clang, words) : status;
+  need(room.write(kBuiltinsFile, builtins_text()));
+  need(room.run(clang, words));
 }
 
 // A text of a program, or of one part of a linked program: its source is in part_N.cl.
@@ -119,46 +118,39 @@ Status compile_part(const ToolRoom& room, const Tool& clang, const Part& part, c
 }
 
 // The last part is compiled with all others and with the functions that they need.
-Status compile_to_llvm(const ToolRoom& room, const Tool& clang, const Tool& libclc, const std::vector<Part>& parts,
-                       const std::string& cpu) {
+void compile_to_llvm(const ToolRoom& room, const Tool& clang, const Tool& libclc, const std::vector<Part>& parts,
+                     const std::string& cpu) {
   Words linked;
   for (const Part& part : parts) {
     if (&part == &parts.back()) break;
-    const Status status = compile_part(room, clang, part, cpu, {"-c", "-o", part.file(".bc")});
-    if (!status) return status.within("part " + std::to_string(part.number));
+    need(compile_part(room, clang, part, cpu, {"-c", "-o", part.file(".bc")}), "part " + std::to_string(part.number));
     add_inner(linked, {"-mlink-bitcode-file", part.file(".bc")});
   }
   add_inner(linked, {"-mlink-builtin-bitcode", kBitcodeFile, "-mlink-builtin-bitcode", libclc.path});
   linked.insert(linked.end(), {"-S", "-o", kLlvmFile});
-  return compile_part(room, clang, parts.back(), cpu, linked);
+  need(compile_part(room, clang, parts.back(), cpu, linked));
 }
 
-Result<Part> write_part(const ToolRoom& room, const ProgramText& text, std::size_t number) {
-  if (!text.il.empty()) return {Code::build_failed, "SPIR-V cannot be compiled offline for NVIDIA's devices"};
-  const Result<DriverOptions> options = driver_options(text.options);
-  if (!options) return options.status();
+Part write_part(const ToolRoom& room, const ProgramText& text, std::size_t number) {
+  if (!text.il.empty()) throw Failure({Code::build_failed, "SPIR-V cannot be compiled offline for NVIDIA's devices"});
   const std::string source = program::joined_sources(text);
-  Part part{number, *options, source.find("sub_group") != std::string::npos};
-  Status status = room.write(part.file(".cl"), source);
+  Part part{number, need(driver_options(text.options)), source.find("sub_group") != std::string::npos};
+  need(room.write(part.file(".cl"), source));
   for (const ProgramText::Header& header : text.headers) {
-    if (status) status = room.write(part.file("") + "/" + header.name, header.text);
+    need(room.write(part.file("") + "/" + header.name, header.text));
   }
-  if (!status) return status;
   return part;
 }
 
 // The texts of a program, each with its options; those of a linked program's link hold for all.
-Result<std::vector<Part>> write_parts(const ToolRoom& room, const std::string& source, const std::string& options) {
-  Result<ProgramText> text = decode_program_text(source);
-  if (!text) return text.status();
-  std::vector<ProgramText> texts = text->parts;
-  if (texts.empty()) texts.push_back(*text);
+std::vector<Part> write_parts(const ToolRoom& room, const std::string& source, const std::string& options) {
+  const ProgramText text = need(decode_program_text(source));
+  std::vector<ProgramText> texts = text.parts;
+  if (texts.empty()) texts.push_back(text);
   std::vector<Part> parts;
   for (ProgramText& each : texts) {
     each.options += " " + options;
-    Result<Part> part = write_part(room, each, parts.size());
-    if (!part) return part.status();
-    parts.push_back(std::move(*part));
+    parts.push_back(write_part(room, each, parts.size()));
   }
   return parts;
 }
@@ -174,28 +166,23 @@ Status compile_to_ptx(const ToolRoom& room, const Tool& clang, const DriverOptio
 
 }  // namespace
 
-Result<std::string> program_ptx(const Tool& clang, const Tool& libclc, const cache::Source& source,
-                                const cache::Variant& variant, const std::string& cpu) {
-  const Result<ToolRoom> room = ToolRoom::create();
-  if (!room) return room.status();
-  const Result<std::vector<Part>> parts = write_parts(*room, source.text, variant.build_options);
-  if (!parts) return parts.status();
-  const DriverOptions& options = parts->back().options;
-  Status status = room->write(kPreludeFile, prelude_text());
-  if (status) status = compile_builtins(*room, clang, options, cpu);
-  if (status) status = compile_to_llvm(*room, clang, libclc, *parts, cpu);
-  if (!status) return status;
-  std::string llvm = room->read(kLlvmFile);
+std::string program_ptx(const Tool& clang, const Tool& libclc, const cache::Source& source,
+                        const cache::Variant& variant, const std::string& cpu) {
+  const ToolRoom room = need(ToolRoom::create());
+  const std::vector<Part> parts = write_parts(room, source.text, variant.build_options);
+  const DriverOptions& options = parts.back().options;
+  need(room.write(kPreludeFile, prelude_text()));
+  compile_builtins(room, clang, options, cpu);
+  compile_to_llvm(room, clang, libclc, parts, cpu);
+  std::string llvm = room.read(kLlvmFile);
   const std::vector<KernelArguments> kernels = kernel_arguments(llvm);
   allow_inlining(llvm, takes_images(kernels));  // a function that takes an image has to be a part of its kernel
-  status = room->write(kLlvmFile, llvm);
-  if (status) status = compile_to_ptx(*room, clang, options, cpu);
-  if (!status) return status;
-  std::string ptx = room->read(kPtxFile);
+  need(room.write(kLlvmFile, llvm));
+  need(compile_to_ptx(room, clang, options, cpu));
+  std::string ptx = room.read(kPtxFile);
   mend_rotations(ptx);
-  status = bind_images(ptx, kernels);
-  if (status) status = add_launch_bounds(ptx, kernels, variant.launches, options.registers);
-  if (!status) return status;
+  need(bind_images(ptx, kernels));
+  need(add_launch_bounds(ptx, kernels, variant.launches, options.registers));
   return ptx;
 }
 

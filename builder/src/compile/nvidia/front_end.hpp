@@ -13,9 +13,10 @@
 
 namespace clbake::builder::compile {
 
-// PTX of a program's source for `cpu`, an architecture that clang knows. Fails with build_failed (the compiler's first
-// error, or what PTX cannot do, with the function's name), invalid_argument (an option that the driver refuses), io.
-Result<std::string> program_ptx(const Tool& clang, const Tool& libclc, const cache::Source& source,
-                                const cache::Variant& variant, const std::string& cpu);
+// PTX of a program's source for `cpu`, an architecture that clang knows. Throws Failure: build_failed (the compiler's
+// first error, or what PTX cannot do, with the function's name), invalid_argument (an option that the driver refuses),
+// io.
+std::string program_ptx(const Tool& clang, const Tool& libclc, const cache::Source& source,
+                        const cache::Variant& variant, const std::string& cpu);
 
 }  // namespace clbake::builder::compile

@@ -1,7 +1,5 @@
 #include "compile/nvidia/kernel_arguments.hpp"
 
-#include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <sstream>
 

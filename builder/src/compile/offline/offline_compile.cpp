@@ -19,6 +19,7 @@
 #include "compile/nvidia/front_end.hpp"
 #include "compile/nvidia/ptx_edit.hpp"
 #include "compile/offline/offline_tools.hpp"
+#include "process/need.hpp"
 #include "program/trial.hpp"
 
 #include <algorithm>
@@ -45,7 +46,7 @@ cache::Bytes bytes_of(const std::string& text) { return {text.begin(), text.end(
 
 // The newest architecture in `known`, a list of words, that is not newer than the wanted one: PTX for an older
 // architecture runs on all newer ones.
-Result<std::string> nearest(const std::string& known, const std::string& wanted) {
+std::string nearest(const std::string& known, const std::string& wanted) {
   std::istringstream words(known);
   std::string best;
   for (std::string word; words >> word;) {
@@ -53,22 +54,21 @@ Result<std::string> nearest(const std::string& known, const std::string& wanted)
       best = word;
   }
   if (!best.empty()) return best;
-  return {Code::build_failed, "clang knows no architecture up to " + wanted};
+  throw Failure({Code::build_failed, "clang knows no architecture up to " + wanted});
 }
 
 // clang drops reqd_work_group_size, which bounds the registers that ptxas may use and which the driver reports.
-Status add_work_group_sizes(std::string& ptx, const std::vector<cache::Launch>& launches) {
+void add_work_group_sizes(std::string& ptx, const std::vector<cache::Launch>& launches) {
   for (const cache::Launch& launch : launches) {
     const std::vector<PtxKernel> kernels = kernels_of(ptx);
     const auto kernel = std::find_if(kernels.begin(), kernels.end(),
                                      [&](const PtxKernel& found) { return found.name == launch.kernel_name; });
-    if (kernel == kernels.end()) return {Code::build_failed, "clang left out the kernel " + launch.kernel_name};
+    if (kernel == kernels.end()) throw Failure({Code::build_failed, "clang left out the kernel " + launch.kernel_name});
     if (kernel->threads > 0) continue;
     std::ostringstream directive;
     directive << ".reqntid " << launch.local[0] << ", " << launch.local[1] << ", " << launch.local[2] << "\n";
     ptx.insert(kernel->body, directive.str());
   }
-  return {};
 }
 
 // Replaces what follows `directive` in its line.
@@ -109,10 +109,9 @@ void raise_architecture(std::string& ptx, int known) {
 }
 
 // PTX of a variant of GEMM: its kernels need nothing but libclc.
-Result<std::string> gemm_ptx(const Tool& clang, const Tool& libclc, const cache::Source& source,
-                             const cache::Variant& variant, const std::string& cpu) {
-  const Result<ToolRoom> room = ToolRoom::create();
-  if (!room) return room.status();
+std::string gemm_ptx(const Tool& clang, const Tool& libclc, const cache::Source& source, const cache::Variant& variant,
+                     const std::string& cpu) {
+  const ToolRoom room = need(ToolRoom::create());
   std::istringstream options(variant.build_options);
   std::vector<std::string> arguments{std::istream_iterator<std::string>(options), {}};
   const auto is_nvidias = [](const std::string& option) { return option.rfind("-cl-nv-", 0) == 0; };
@@ -137,13 +136,11 @@ Result<std::string> gemm_ptx(const Tool& clang, const Tool& libclc, const cache:
                               cpu,
                               kSource};
   arguments.insert(arguments.end(), std::begin(rest), std::end(rest));
-  Status status = room->write(kSource, source.text);
-  if (status) status = room->run(clang, arguments);
-  if (!status) return status;
-  std::string ptx = room->read(kPtx);
+  need(room.write(kSource, source.text));
+  need(room.run(clang, arguments));
+  std::string ptx = room.read(kPtx);
   bound_registers(ptx, variant.build_options);
-  status = add_work_group_sizes(ptx, variant.launches);
-  if (!status) return status;
+  add_work_group_sizes(ptx, variant.launches);
   return ptx;
 }
 
@@ -166,58 +163,47 @@ std::string unlisted_text(const std::string& ptx, const cache::Variant& variant)
   return unlisted.empty() ? std::string() : program::kUnlisted + program::kernels_text(unlisted);
 }
 
-Result<std::vector<cache::Entry>> compile_nvidia(const Job& job) {
-  const Status here = required({ptxas_tool()});
-  if (!here) return here;
-  Result<Ptx> ptx = clang_ptx(job.source, job.variant, job.target.architecture);
-  if (!ptx) return ptx.status();
-  Result<Cubin> cubin = assemble(ptx->text, job.target.architecture, Assembler::ptxas);
-  if (!cubin) return cubin.status();
-  std::vector<cache::Tool> tools = ptx->tools;
-  tools.push_back(cubin->tool);
-  std::vector<cache::Entry> entries = {entry_of(cache::Form::native, std::move(cubin->bytes), std::move(tools))};
-  if (!is_for_one_architecture(ptx->text)) {
-    entries.push_back(entry_of(cache::Form::portable, bytes_of(ptx->text), std::move(ptx->tools)));
+std::vector<cache::Entry> compile_nvidia(const Job& job) {
+  need(required({ptxas_tool()}));
+  Ptx ptx = need(clang_ptx(job.source, job.variant, job.target.architecture));
+  Cubin cubin = need(assemble(ptx.text, job.target.architecture, Assembler::ptxas));
+  std::vector<cache::Tool> tools = ptx.tools;
+  tools.push_back(cubin.tool);
+  std::vector<cache::Entry> entries = {entry_of(cache::Form::native, std::move(cubin.bytes), std::move(tools))};
+  if (!is_for_one_architecture(ptx.text)) {
+    entries.push_back(entry_of(cache::Form::portable, bytes_of(ptx.text), std::move(ptx.tools)));
   }
   entries.front().newer_driver = true;  // the target names the oldest driver
-  for (cache::Entry& entry : entries) entry.proof.note = unlisted_text(ptx->text, job.variant);
+  for (cache::Entry& entry : entries) entry.proof.note = unlisted_text(ptx.text, job.variant);
   return entries;
 }
 
 // ocloc compiles one text.
-Result<std::string> one_source(const std::string& source) {
-  const Result<ProgramText> text = decode_program_text(source);
-  if (!text) return text.status();
-  if (!text->il.empty() || !text->parts.empty() || !text->headers.empty()) {
-    return {Code::build_failed, "SPIR-V, linked programs and headers cannot be compiled offline for Intel's devices"};
+std::string one_source(const std::string& source) {
+  const ProgramText text = need(decode_program_text(source));
+  if (!text.il.empty() || !text.parts.empty() || !text.headers.empty()) {
+    throw Failure(
+        {Code::build_failed, "SPIR-V, linked programs and headers cannot be compiled offline for Intel's devices"});
   }
-  return program::joined_sources(*text);
+  return program::joined_sources(text);
 }
 
 // Without SPIR-V: from a binary that carries it as well, the driver rebuilds silently when it rejects the machine code.
-Result<std::vector<cache::Entry>> compile_intel(const Job& job) {
+std::vector<cache::Entry> compile_intel(const Job& job) {
   const Tool ocloc = ocloc_tool();
-  const Status here = required({ocloc});
-  if (!here) return here;
-  const Result<ToolRoom> room = ToolRoom::create();
-  if (!room) return room.status();
-  const Result<std::string> source = one_source(job.source.text);
-  if (!source) return source.status();
-  Status status = room->write(kSource, *source);
-  if (status) {
-    status = room->run(ocloc, {"compile", "-file", kSource, "-device", job.target.architecture, "-64", "-options",
-                               job.variant.build_options, "-output", kOutput, "-output_no_suffix", "-exclude_ir"});
-  }
-  if (!status) return status;
-  std::string binary = room->read(kOutput);  // ocloc 22.43; newer ones append ".bin"
-  if (binary.empty()) binary = room->read(std::string(kOutput) + ".bin");
+  need(required({ocloc}));
+  const ToolRoom room = need(ToolRoom::create());
+  need(room.write(kSource, one_source(job.source.text)));
+  need(room.run(ocloc, {"compile", "-file", kSource, "-device", job.target.architecture, "-64", "-options",
+                        job.variant.build_options, "-output", kOutput, "-output_no_suffix", "-exclude_ir"}));
+  std::string binary = room.read(kOutput);  // ocloc 22.43; newer ones append ".bin"
+  if (binary.empty()) binary = room.read(std::string(kOutput) + ".bin");
   if (binary.rfind("\x7f"
                    "ELF",
                    0) != 0) {
-    return {Code::build_failed, "ocloc reported success but left no machine code"};
+    throw Failure({Code::build_failed, "ocloc reported success but left no machine code"});
   }
-  return std::vector<cache::Entry>{
-      entry_of(cache::Form::native, bytes_of(binary), {{ocloc.name, room->version_of(ocloc)}})};
+  return {entry_of(cache::Form::native, bytes_of(binary), {{ocloc.name, room.version_of(ocloc)}})};
 }
 
 }  // namespace
@@ -228,47 +214,45 @@ bool is_clangs(const cache::Variant& variant) {
   return read && read->front_end == kernels::FrontEnd::clang;
 }
 
-Result<Ptx> clang_ptx(const cache::Source& source, const cache::Variant& variant, const std::string& architecture) {
+Result<Ptx> clang_ptx(const cache::Source& source, const cache::Variant& variant, const std::string& architecture) try {
   if (variant.image_a || variant.image_b) {
     return {Code::invalid_argument, "clang cannot compile images for NVIDIA's devices"};
   }
   const Tool clang = clang_tool();
   const Tool libclc = libclc_tool(clang);
-  const Status here = required({clang, libclc});
-  if (!here) return here;
-  const Result<ToolRoom> room = ToolRoom::create();
-  if (!room) return room.status();
-  const Result<std::string> cpu = nearest(room->ask(clang, {kNvidiaTriple, "--print-supported-cpus"}), architecture);
-  if (!cpu) return cpu.status();
-  Result<std::string> ptx = variant.is_program() ? program_ptx(clang, libclc, source, variant, *cpu)
-                                                 : gemm_ptx(clang, libclc, source, variant, *cpu);
-  if (!ptx) return ptx.status();
-  const Status whole = complete(*ptx);
-  if (!whole) return whole;
-  raise_architecture(*ptx, compute_capability(*cpu));
-  return Ptx{std::move(*ptx), {{clang.name, room->version_of(clang)}, {libclc.name, {}}}};
+  need(required({clang, libclc}));
+  const ToolRoom room = need(ToolRoom::create());
+  const std::string cpu = nearest(room.ask(clang, {kNvidiaTriple, "--print-supported-cpus"}), architecture);
+  std::string ptx = variant.is_program() ? program_ptx(clang, libclc, source, variant, cpu)
+                                         : gemm_ptx(clang, libclc, source, variant, cpu);
+  need(complete(ptx));
+  raise_architecture(ptx, compute_capability(cpu));
+  return Ptx{std::move(ptx), {{clang.name, room.version_of(clang)}, {libclc.name, {}}}};
+} catch (const Failure& failure) {
+  return failure.status;
 }
 
-Result<std::vector<cache::Entry>> compile_offline(const Job& job) {
+Result<std::vector<cache::Entry>> compile_offline(const Job& job) try {
   const PlatformId platform = platform_of(job.target).id;
   if (platform == PlatformId::nvidia) return compile_nvidia(job);
   if (platform == PlatformId::intel_gpu) return compile_intel(job);
   return {Code::invalid_argument, "no offline compiler is known for " + job.target.platform_name};
+} catch (const Failure& failure) {
+  return failure.status;
 }
 
-Status compile_offline_job(const std::string& path, const std::string& output) {
-  Result<Job> job = read_job(path);
-  if (!job) return job.status();
-  Result<std::vector<cache::Entry>> entries = compile_offline(*job);
-  if (!entries) return entries.status();
-  job->entries = std::move(*entries);
-  sign(job->entries);
-  for (cache::Entry& entry : job->entries) {
+Status compile_offline_job(const std::string& path, const std::string& output) try {
+  Job job = need(read_job(path));
+  job.entries = need(compile_offline(job));
+  sign(job.entries);
+  for (cache::Entry& entry : job.entries) {
     std::string& note = entry.proof.note;
     note.insert(0, note.empty() ? "" : "; ");
-    note.insert(0, "not proven: compiled for " + job->target.architecture + ", which was not here");
+    note.insert(0, "not proven: compiled for " + job.target.architecture + ", which was not here");
   }
-  return write_job(output, *job);
+  return write_job(output, job);
+} catch (const Failure& failure) {
+  return failure.status;
 }
 
 }  // namespace clbake::builder::compile

@@ -6,6 +6,7 @@
 #include <clbake/builder/process.hpp>
 #include <clbake/os/files.hpp>
 #include <clbake/os/paths.hpp>
+#include "process/need.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -13,12 +14,9 @@
 
 namespace clbake::builder::tune {
 using namespace process;
-namespace {
 
 // For a GPU, where a context takes a second or two. Not endless, as drivers leak.
 constexpr unsigned kVariantsPerProcess = 100;
-
-}  // namespace
 
 std::string to_line(const TimingOrder& order) {
   std::ostringstream line;
@@ -154,8 +152,8 @@ TimingProcesses::TimingProcesses(const TuneOptions& options)
       limit_(options.timeout),
       variants_per_process_(options.devices.front().type == kernels::DeviceType::cpu ? 1 : kVariantsPerProcess) {}
 
-Result<std::unique_ptr<TimingProcess>> TimingProcesses::take(const kernels::Params& params, std::size_t unit,
-                                                             bool has_to_be_new) {
+std::unique_ptr<TimingProcess> TimingProcesses::take(const kernels::Params& params, std::size_t unit,
+                                                     bool has_to_be_new) {
   const auto found = std::find_if(idle_.begin(), idle_.end(), [&](const auto& p) { return p->unit() == unit; });
   std::unique_ptr<TimingProcess> process;
   if (found == idle_.end() || has_to_be_new) {
@@ -164,8 +162,7 @@ Result<std::unique_ptr<TimingProcess>> TimingProcesses::take(const kernels::Para
     process = std::move(*found);
     idle_.erase(found);
   }
-  const Status compiling = process->compile(params);
-  if (!compiling) return compiling;
+  need(process->compile(params));
   return process;
 }
 

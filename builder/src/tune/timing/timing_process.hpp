@@ -73,9 +73,9 @@ class TimingProcesses {
   // Why a variant is not compiled; empty when it is.
   std::string skips(const kernels::Params& params) const { return hanging_.skips(0, params.vector_width); }
 
-  // A process that compiles the variant on the unit-th device: a new one if it has to be, or if none is idle. Fails
-  // with io.
-  Result<std::unique_ptr<TimingProcess>> take(const kernels::Params& params, std::size_t unit, bool has_to_be_new);
+  // A process that compiles the variant on the unit-th device: a new one if it has to be, or if none is idle. Throws
+  // Failure with io.
+  std::unique_ptr<TimingProcess> take(const kernels::Params& params, std::size_t unit, bool has_to_be_new);
 
   // Keeps it for another variant, if it is fit for one.
   void give_back(std::unique_ptr<TimingProcess> process);

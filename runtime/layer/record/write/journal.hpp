@@ -15,7 +15,6 @@
 // `clbake capture` makes a manifest of them. Any thread may call these functions.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>

@@ -3,7 +3,6 @@
 #include <clbake/os/libraries.hpp>
 
 #include <sodium.h>
-#include <initializer_list>
 
 namespace clbake::layer::serve {
 namespace {
