@@ -2,7 +2,8 @@
 // memory.
 
 // The most. Where vectors lie across k, long ones have registers for the elements of more; dots are as fast there.
-#define MOST_LINES(along_k) ((along_k) || ELEMENTS < 16 || DOTS ? 8 : 16)
+#define MOST_ROWS 8
+#define MOST_COLUMNS (!TRANS_A || ELEMENTS < 16 || DOTS ? 8 : 16)
 #define LINE_GROUP 4                                                     // lines that are multiplied at a time
 #define OTHERS (VECTOR_WIDTH * (int)sizeof(real) < 64 ? 2 : 4)           // vectors of the other operand meanwhile
 #define ELEMENTS (VECTOR_WIDTH * (int)sizeof(real) < 64 ? 8 : 16)        // of the lines, in registers
@@ -102,7 +103,7 @@ static SEPARATE void multiply_lines(const Tile* tile, const int is_row, Lines li
       along_k || copies <= LINE_GROUP ? (KL * NL / IN_REAL / copies / VECTOR_WIDTH - 1) * VECTOR_WIDTH : 128;
   const int block = equal_tile(tile->depth, largest, VECTOR_WIDTH), packed_step = block + VECTOR_WIDTH;
   real packed[KL * NL / IN_REAL];
-  realv sums[MOST_LINES(0) * SLOTS] = {(realv)(0)};
+  realv sums[MOST_COLUMNS * SLOTS] = {(realv)(0)};
   for (int done = 0; done < tile->depth; done += block) {
     const int depth = min(block, tile->depth - done);
     for (int r = 0; along_k && r < copies; ++r)

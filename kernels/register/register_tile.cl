@@ -146,8 +146,8 @@ GEMM_KERNEL(1, 1) {
   const Epilogue whole = {0};
 #endif
 #if LINES
-  const int is_row = m <= MOST_LINES(TRANS_B) && tile.columns >= VECTOR_WIDTH;
-  if (is_row || (n <= MOST_LINES(!TRANS_A) && tile.rows >= VECTOR_WIDTH)) {
+  const int is_row = m <= MOST_ROWS && tile.columns >= VECTOR_WIDTH;
+  if (is_row || (n <= MOST_COLUMNS && tile.rows >= VECTOR_WIDTH)) {
     const Lines of_a = {tile.a, A_STEP_I, A_STEP_P}, of_b = {tile.b, B_STEP_J, B_STEP_P};
     multiply_lines(&tile, is_row, is_row ? of_a : of_b, is_row ? of_b : of_a, ldc, alpha, beta, &whole);
     return;
