@@ -11,7 +11,9 @@ std::string device_class(const Device& device) {
   const auto made_by = [&](const char* vendor) { return device.target.vendor.find(vendor) != std::string::npos; };
   if (device.type == kernels::DeviceType::cpu) {
     // Intel's compiler makes other code of a kernel than LLVM alone does.
-    if (platform_of(device.target).id == PlatformId::intel_cpu) return "intel-cpu";
+    if (platform_of(device.target).id == PlatformId::intel_cpu) {
+      return device.vector_bytes >= 64 ? "intel-avx512" : "intel-avx2";
+    }
     if (device.target.device_version.find("-aarch64-") != std::string::npos) return "cpu-neon";
     return device.vector_bytes >= 64 ? "cpu-avx512" : device.vector_bytes >= 32 ? "cpu-avx2" : "other";
   }

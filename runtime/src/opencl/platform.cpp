@@ -227,7 +227,7 @@ const char* assembler_feature(const cache::Variant& variant) {
 
 Status lacks_assembler(const cache::Variant& variant) {
   return {Code::missing_feature, joined({variant.name, " needs ", assembler_feature(variant),
-                                         ", which this CPU or its driver does not have"})};
+                                         ", which this CPU or its driver lacks"})};
 }
 
 // PoCL compiles with LLVM, whose assembler knows instructions that the CPU it compiles for lacks; but it must know the

@@ -348,7 +348,9 @@ BOOST_AUTO_TEST_CASE(DevicesHaveClasses) {
   intel.type = kernels::DeviceType::cpu;
   intel.target.platform_name = "Intel(R) OpenCL";
   intel.vector_bytes = 64;
-  BOOST_TEST(profile::device_class(intel) == "intel-cpu");
+  BOOST_TEST(profile::device_class(intel) == "intel-avx512");
+  intel.vector_bytes = 32;
+  BOOST_TEST(profile::device_class(intel) == "intel-avx2");
 }
 
 // The profiles in builder/profiles/ are readable, of a class that a device can have, and quick to bake.
@@ -362,8 +364,8 @@ BOOST_AUTO_TEST_CASE(ShippedProfilesAreReadableAndShort) {
     }
   }
   BOOST_TEST(profile::shipped_profiles().size() == files);
-  const Names classes = {"cpu-avx512", "cpu-avx2", "cpu-neon", "intel-cpu",
-                         "nvidia",     "amd",      "intel-gpu"};  // of device_class
+  const Names classes = {"cpu-avx512", "cpu-avx2", "cpu-neon", "intel-avx512",
+                         "intel-avx2", "nvidia",   "amd",      "intel-gpu"};  // of device_class
   for (const profile::NamedTuning& profile : profile::shipped_profiles()) {
     BOOST_TEST(classes.count(profile.file) == 1U, profile.file);
     BOOST_TEST(profile::tuning_text(profile.tuning) == profile::tuning_text(profile::brief(profile.tuning)),

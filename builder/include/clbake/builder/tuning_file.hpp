@@ -48,7 +48,8 @@ Tuning brief(const Tuning& tuning);
 // one without measurements.
 Result<Tuning> merge(const std::vector<NamedTuning>& profiles);
 
-// "cpu-avx512", "cpu-avx2", "cpu-neon", "nvidia", "amd", "intel-gpu" or "other".
+// "cpu-avx512", "cpu-avx2", "cpu-neon", with Intel's CPU driver "intel-avx512" or "intel-avx2"; "nvidia", "amd",
+// "intel-gpu" or "other".
 std::string device_class(const Device& device);
 
 // Those of builder/profiles/; `file` is the class. Not every class was tuned.
