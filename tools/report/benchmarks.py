@@ -50,7 +50,7 @@ WAYS = {  # of bench-programs
     "learnt": "learnt",
     "idle": "layer, nothing baked",
 }
-PEERS = {"openblas": "OpenBLAS", "blis": "BLIS", "mkl": "MKL", "onednn": "oneDNN",
+PEERS = {"openblas": "OpenBLAS", "blis": "BLIS", "mkl": "MKL", "blas": "fastest of three", "onednn": "oneDNN",
          "clblast": "CLBlast", "cublas": "cuBLAS", "cublaslt": "cuBLASLt",
          "separate": "a kernel of its own"}
 SHAPES = ["small squares", "squares", "unaligned squares", "few rows or columns", "small C, long k", "batches",
@@ -161,12 +161,22 @@ def newest(rows, key):
     return [row for row in rows if (row["at"]["date"], int(row["run"])) == last[key(row)]]
 
 
+def beside_fastest(rows):
+    """The rows, but of those beside OpenBLAS, BLIS and MKL only the one beside the fastest for each product."""
+    libraries = ("openblas", "blis", "mkl")
+    fastest = {}
+    for row in sorted(rows, key=lambda row: -row["ratio"]):
+        if row["peer"] in libraries:
+            product = tuple(row[column] for column in ("run", "precision", "trans", "m", "n", "k", "batch"))
+            fastest[product] = {**row, "peer": "blas"}
+    return [row for row in rows if row["peer"] not in libraries] + list(fastest.values())
+
+
 def ratios_by_shapes(data):
     """{(machine, peer, precision): {shapes: (geometric mean or None, least)}}, of all transposes together."""
     rows = list(data["classes"])
-    for row in data["gemm"]:
-        if row["peer"] and not row["activation"]:
-            rows.append({**row, "shapes": shapes_of(row), "count": 1, "mean": row["ratio"], "least": row["ratio"]})
+    for row in beside_fastest([row for row in data["gemm"] if row["peer"] and not row["activation"]]):
+        rows.append({**row, "shapes": shapes_of(row), "count": 1, "mean": row["ratio"], "least": row["ratio"]})
     kind = lambda row: (row["at"]["machine"], row["peer"], row["precision"])
     groups = {}
     for row in newest(rows, lambda row: (kind(row), row["shapes"], row["trans"])):
