@@ -127,12 +127,12 @@ const Constraint kFirst[] = {
        return !has_bytes(c.p) || (plain && !has_pairs(c.p) && !c.p.exchange);
      }},
     {"dots", register_tile,
-     "dots multiply bytes of integers or bfloat16, in a driver that compiles with LLVM for x86 CPUs with AVX512-VNNI or "
+     "dots multiply bytes of integers or bfloat16, in a driver that compiles with LLVM for x86 CPUs with AVX512-VNNI "
+     "or "
      "AVX512-BF16, in vectors of 16, and a kl that is a multiple of 4 * ks",
      "vector_width kl ks",
      [](const Case& c) {
-       return !c.p.dots ||
-              (has_dots(c.device, c.p.precision) && c.p.vector_width == 16 && c.p.kl % (4 * c.p.ks) == 0);
+       return !c.p.dots || (has_dots(c.device, c.p.precision) && c.p.vector_width == 16 && c.p.kl % (4 * c.p.ks) == 0);
      }},
     {"lines", register_tile,
      "lines are multiplied in one type, by whole vectors: vector_width > 1, ns >= 8, nl <= 128, kl >= 2 * vector_width",
@@ -288,13 +288,15 @@ const Constraint kFirst[] = {
      "at most 512 bytes of accumulators for a work-item, ms * ns reals", "ms ns", nullptr,
      [](const Case& c) { return at_most(item_bytes(c.p), 512); }},
     {"private-memory", register_tile,
-     "kl * nl reals of op(B), elements with dots, must fit the private memory of a work-item, and with them ml * nl sums "
+     "kl * nl reals of op(B), elements with dots, must fit the private memory of a work-item, and with them ml * nl "
+     "sums "
      "where C has 16 or 8 bits and split_k is 1",
      "kl nl ml split_k", nullptr,
      [](const Case& c) {
        const bool keeps_sums = bytes_of(element_c(c.p.precision)) <= 2 && c.p.split_k == 1;
        const std::uint64_t sums = keeps_sums ? std::uint64_t{4} * c.p.ml * c.p.nl : 0;
-       return at_most(sums + std::uint64_t{c.p.kl} * c.p.nl * (c.p.dots ? bytes_of(element_b(c.p.precision)) : real_bytes(c.p.precision)),
+       return at_most(sums + std::uint64_t{c.p.kl} * c.p.nl *
+                                 (c.p.dots ? bytes_of(element_b(c.p.precision)) : real_bytes(c.p.precision)),
                       c.device.private_memory_bytes);
      }},
     {"private-memory", weight_tile, "ms * ks floats of A and the sums must fit the private memory of a work-item",

@@ -226,8 +226,8 @@ const char* assembler_feature(const cache::Variant& variant) {
 }
 
 Status lacks_assembler(const cache::Variant& variant) {
-  return {Code::missing_feature, joined({variant.name, " needs ", assembler_feature(variant),
-                                         ", which this CPU or its driver lacks"})};
+  return {Code::missing_feature,
+          joined({variant.name, " needs ", assembler_feature(variant), ", which this CPU or its driver lacks"})};
 }
 
 // PoCL compiles with LLVM, whose assembler knows instructions that the CPU it compiles for lacks; but it must know the
@@ -238,8 +238,7 @@ std::string assembler_features(const cache::Target& device) {
 }
 
 bool takes_assembler(const std::string& features, const cache::Variant& variant) {
-  const char* const feature = assembler_feature(variant);
-  return *feature == 0 || has_word(features, feature);
+  return features.find(assembler_feature(variant)) != std::string::npos;  // none is a part of another's name
 }
 
 Result<Target> identify(cl_device_id id) {

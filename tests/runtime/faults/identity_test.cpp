@@ -108,8 +108,7 @@ BOOST_AUTO_TEST_CASE(AVariantWhoseAssemblerTheCpuLacksIsNeitherLoadedNorCompiled
     fake::forget_calls();
     const Status status = prepare(library, problem_of(Case::native)).status();
     BOOST_TEST(name(status.code()) == "missing feature");
-    BOOST_TEST(has(status.message(), " needs avx512vnni, which this CPU or its driver lacks"),
-               status.message());
+    BOOST_TEST(has(status.message(), " needs avx512vnni, which this CPU or its driver lacks"), status.message());
     BOOST_TEST(fake::calls(fake::Function::clCreateProgramWithSource) == 0U);
     BOOST_TEST(fake::calls(fake::Function::clCreateProgramWithBinary) == 0U);
   }

@@ -135,7 +135,8 @@ BOOST_AUTO_TEST_CASE(AVariantWhoseAssemblerTheDeviceDoesNotTakeIsNotChosen) {
   Problem integers = problem(10);
   integers.precision = kIntegers;
   Target device = contents.targets[0];
-  BOOST_TEST(chosen(seen_by(bundle, device), integers) == (takes_assembler(assembler_features(device), contents.variants[0]) ? "dots" : "plain by type"));
+  BOOST_TEST(chosen(seen_by(bundle, device), integers) ==
+             (takes_assembler(assembler_features(device), contents.variants[0]) ? "dots" : "plain by type"));
   device.cpu_features = "avx2";
   BOOST_TEST(chosen(seen_by(bundle, device), integers) == "plain by type");
   device.cpu_features = "avx512f";

@@ -40,8 +40,8 @@ kernels::Params with_kind(kernels::Params params, const GemmKind& kind) {
 std::vector<kernels::Params> Proposals::defaults(const GemmKind& kind) const {
   const Device& device = options_.devices.front();
   std::vector<kernels::Params> list;
-  for (const kernels::Params& p :
-       kernels::default_variants(device.type, kind.precision, device.vector_bytes, has_dots(device.limits, kind.precision))) {
+  for (const kernels::Params& p : kernels::default_variants(device.type, kind.precision, device.vector_bytes,
+                                                            has_dots(device.limits, kind.precision))) {
     if (p.kind() == kind && kernels::admits(limits(), p)) list.push_back(p);
   }
   return list;
