@@ -128,8 +128,7 @@ const Constraint kFirst[] = {
      }},
     {"dots", register_tile,
      "dots multiply bytes of integers or bfloat16, in a driver that compiles with LLVM for x86 CPUs with AVX512-VNNI "
-     "or "
-     "AVX512-BF16, in vectors of 16, and a kl that is a multiple of 4 * ks",
+     "or AVX512-BF16, in vectors of 16, and a kl that is a multiple of 4 * ks",
      "vector_width kl ks",
      [](const Case& c) {
        return !c.p.dots || (has_dots(c.device, c.p.precision) && c.p.vector_width == 16 && c.p.kl % (4 * c.p.ks) == 0);
@@ -289,8 +288,7 @@ const Constraint kFirst[] = {
      [](const Case& c) { return at_most(item_bytes(c.p), 512); }},
     {"private-memory", register_tile,
      "kl * nl reals of op(B), elements with dots, must fit the private memory of a work-item, and with them ml * nl "
-     "sums "
-     "where C has 16 or 8 bits and split_k is 1",
+     "sums where C has 16 or 8 bits and split_k is 1",
      "kl nl ml split_k", nullptr,
      [](const Case& c) {
        const bool keeps_sums = bytes_of(element_c(c.p.precision)) <= 2 && c.p.split_k == 1;
