@@ -211,7 +211,9 @@ static SEPARATE void multiply_tile(const Tile* at, const int k, const int lda, c
                                    const scaled beta, const Epilogue* finish, __global const uchar* first_weight,
                                    const Packed packed) {
   const Tile tile = *at;
+#if SPLIT_K == 1
   const Epilogue e = *finish;
+#endif
   real a_copy[MS * (KS + 16)];  // rows at multiples of 2048 bytes would share sets of the cache
   realv sums[VECTORS][MS];
   for (int i = 0; i < tile.rows; i += MS) {
