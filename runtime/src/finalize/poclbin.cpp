@@ -123,8 +123,8 @@ Status parse_description(cache::ByteView description, std::uint32_t argument_byt
   cursor.u32();      // what is known of the arguments
   const std::uint32_t flags = cursor.u32();
   if ((flags & ~(kHasWorkGroups | kHasSubGroups)) != 0) return malformed("a kernel's record has unknown flags");
-  if (flags & kHasSubGroups) cursor.take(2 * 4);
-  if (flags & kHasWorkGroups) cursor.take(5 * 4);
+  if (flags & kHasSubGroups) cursor.take(8);
+  if (flags & kHasWorkGroups) cursor.take(20);
   kernel.has_local_memory = locals > 0;
   Cursor list(cursor.take(argument_bytes));
   for (std::uint32_t i = 0; list.ok() && i < arguments; ++i) {

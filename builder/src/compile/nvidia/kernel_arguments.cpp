@@ -1,5 +1,6 @@
 #include "compile/nvidia/kernel_arguments.hpp"
 
+#include <algorithm>
 #include <map>
 #include <sstream>
 
