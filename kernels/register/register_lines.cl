@@ -7,7 +7,7 @@
 #define LINE_GROUP 4                                                     // lines that are multiplied at a time
 #define OTHERS (VECTOR_WIDTH * (int)sizeof(real) < 64 ? 2 : 4)           // vectors of the other operand meanwhile
 #define ELEMENTS (VECTOR_WIDTH * (int)sizeof(real) < 64 ? 8 : 16)        // of the lines, in registers
-#define STEPS_OF_ONE (VECTOR_WIDTH * (int)sizeof(real) < 64 ? 8 : 4)     // more rows at a time drop out of the L1 cache
+#define STEPS_OF_ONE (VECTOR_WIDTH * (int)sizeof(real) < 64 ? 8 : 4)     // steps of a single line: the L1 holds no more
 #define SLOTS (((ML > NL ? ML : NL) + VECTOR_WIDTH - 1) / VECTOR_WIDTH)  // vectors of sums of a line
 #define LINE_AHEAD 256                                                   // elements that are prefetched of each line
 

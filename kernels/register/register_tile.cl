@@ -77,7 +77,7 @@ static ALWAYS_INLINE void multiply_tile(realv sum[MS][VECTORS], __global const o
 #endif
 }
 
-// The blocks of a tile.
+// Multiplies a tile block of k by block, and updates C.
 static SEPARATE void multiply_blocks(const Tile* tile, const int lda, const int ldb, const int ldc, const updated alpha,
                                      const updated beta, const Epilogue* whole) {
   __global const operand* a_tile = tile->a;

@@ -207,6 +207,7 @@ static ALWAYS_INLINE void multiply(const int R, realv sum[MS], __local const rea
 #endif
 
 #if KL == 1
+// Multiplies a tile strip by strip, and updates C.
 static SEPARATE void multiply_tile(const Tile* at, const int k, const int lda, const int ldc, const scaled alpha,
                                    const scaled beta, const Epilogue* finish, __global const uchar* first_weight,
                                    const Packed packed) {

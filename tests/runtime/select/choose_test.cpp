@@ -137,6 +137,10 @@ BOOST_AUTO_TEST_CASE(AVariantWhoseAssemblerTheDeviceDoesNotTakeIsNotChosen) {
   Target device = contents.targets[0];
   BOOST_TEST(chosen(seen_by(bundle, device), integers) ==
              (takes_assembler(assembler_features(device), contents.variants[0]) ? "dots" : "plain by type"));
+  BOOST_TEST(takes_assembler("avx512f avx512vnni", contents.variants[0]));
+  contents.variants[0].precision = Precision::bfloat16;
+  BOOST_TEST(!takes_assembler("avx512f avx512vnni", contents.variants[0]));
+  BOOST_TEST(takes_assembler("avx512f avx512bf16", contents.variants[0]));
   device.cpu_features = "avx2";
   BOOST_TEST(chosen(seen_by(bundle, device), integers) == "plain by type");
   device.cpu_features = "avx512f";
