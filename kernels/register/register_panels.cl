@@ -4,13 +4,15 @@
 #define IN_REAL (DOTS ? 32 / 8 / (int)sizeof(operand) : 1)  // steps of k in a real of the panel
 #define PANEL (KL / IN_REAL * VECTORS)
 #define KEEPS_SUMS (SPLIT_K == 1 && PRECISION < 32)
-// Half and 8 bits of floating point are converted once for all panels; a tall tile has too many row pointers.
-#define CONVERTS_A (MIXED ? !SUMS_INTEGERS : (PRECISION == 16 && !BFLOAT16) || (MS > 8 && NL >= 4 * NS))
+// Half and 8 bits of floating point are converted once for all panels. A tile for large products packs op(A): its rows
+// have too many pointers, transposed their lines of the cache too few sets.
+#define CONVERTS_A (MIXED ? !SUMS_INTEGERS : (PRECISION == 16 && !BFLOAT16) || (!LINES && NL >= 4 * NS))
 
-// How many steps of k ahead the rows of a matrix are prefetched: a step takes about MS * VECTORS cycles, an access to
-// memory one or two hundred. Prefetching beyond the end is harmless.
-#define B_AHEAD 8
+// How many steps of k ahead the rows of a matrix are prefetched: a step takes MS * VECTORS / 2 cycles, 6 to 14, an
+// access to memory some hundreds. Prefetching beyond the end is harmless.
+#define B_AHEAD 40
 #define A_AHEAD 24
+#define ALONG_AHEAD 64  // elements of a row of a transposed op(B)
 
 // The tile size that cuts `extent` into equal tiles of at most `largest`, in multiples of `unit`. With one smaller tile
 // at the end, its core would run out of work early.
@@ -81,7 +83,9 @@ static inline void pack_panel(realv* panel, __global const operand* b, const int
       realv square[VECTOR_WIDTH];
       UNROLLED(q, VECTOR_WIDTH) {
         square[q] = (realv)(0);
-        if (q < count) square[q] = VLOAD_B(source + q * B_STEP_J + p);
+        if (q >= count) continue;
+        PREFETCH_LINE(source + q * B_STEP_J + p + ALONG_AHEAD);
+        square[q] = VLOAD_B(source + q * B_STEP_J + p);
       }
       transpose(square);
       UNROLLED(q, VECTOR_WIDTH) panel[(p + q) * VECTORS + v] = square[q];
@@ -98,33 +102,52 @@ static inline void pack_panel(realv* panel, __global const operand* b, const int
   }
 }
 
-#define STRIPS 1
 #define BEGINS(strip, i) 0
 #if CONVERTS_A
 typedef struct {
   real a[MS * KL];
 } Strip;
 #define ELEMENT_OF_A(i, p) (strip->a[TRANS_A ? (p)*MS + (i) : (i)*KL + (p)])
+#if TRANS_A
+// So many at a time that rows of A are read in pieces of a cache line.
+#define STRIPS ((63 / (int)sizeof(operand) + MS) / MS)
+static inline void prepare_strips(Strip* strips, __global const operand* a, const int lda, const int depth,
+                                  const int rows) {
+  for (int p = 0; p < depth; ++p) {
+    __global const operand* column = a + p * A_STEP_P;
+    PREFETCH_LINE(column + A_AHEAD * A_STEP_P);
+    for (int s = 0; s < STRIPS && s * MS < rows; ++s, column += MS) {
+      real* to = strips[s].a + p * MS;
+      if ((s + 1) * MS <= rows) {
+#if PRECISION >= 32 && !MIXED && MS % 2 == 0  // two at a time: clang copies single ones one by one
+        UNROLLED(i, MS / 2) vstore2(vload2(i, column), i, to);
+#else
+        UNROLLED(i, MS) to[i] = LOAD_A(column + i);
+#endif
+      } else {
+        UNROLLED(i, MS) to[i] = LOAD_A(column + min(i, rows - 1 - s * MS));
+      }
+    }
+  }
+}
+#else
+#define STRIPS 1
 static inline void prepare_strips(Strip* strip, __global const operand* a, const int lda, const int depth,
                                   const int rows) {
   int p = 0;
-#if !TRANS_A && !MIXED
+#if !MIXED
   for (; p + VECTOR_WIDTH <= depth; p += VECTOR_WIDTH) {
     UNROLLED(i, MS) VSTORE_REAL(VLOAD(a + min(i, rows - 1) * A_STEP_I + p), &ELEMENT_OF_A(i, p));
   }
 #endif
   for (; p < depth; ++p) {
-    __global const operand* column = a + p * A_STEP_P;
-    if (TRANS_A) PREFETCH_LINE(column + A_AHEAD * A_STEP_P);
-    if (TRANS_A && rows >= MS) {
-      UNROLLED(i, MS) ELEMENT_OF_A(i, p) = LOAD_A(column + i * A_STEP_I);
-    } else {
-      UNROLLED(i, MS) ELEMENT_OF_A(i, p) = LOAD_A(column + min(i, rows - 1) * A_STEP_I);
-    }
+    UNROLLED(i, MS) ELEMENT_OF_A(i, p) = LOAD_A(a + min(i, rows - 1) * A_STEP_I + p);
   }
 }
+#endif
 #else
 typedef int Strip;  // nothing to prepare
+#define STRIPS 1
 #define prepare_strips(strips, a, lda, depth, rows)
 #define ELEMENT_OF_A(i, p) LOAD_A(a + a_row[i])
 #endif

@@ -63,9 +63,15 @@ Params dots_tile(Precision precision, bool narrow) {
       precision);
 }
 
-// For large products, a tall tile, whose strips of op(A) are packed, and one for a few dozen columns.
-std::vector<Params> cpu_specialists(Precision precision) {
+// For large products, a tile whose strips of op(A) are packed, and with 64 bytes one for a few dozen columns.
+std::vector<Params> cpu_specialists(Precision precision, std::uint32_t vector_bytes) {
   const bool wide = real_bytes(precision) == 8;
+  if (vector_bytes < 64) {
+    Params p = register_tile(precision, vector_bytes);
+    p.nl = 2048 / real_bytes(precision);
+    p.lines = false;
+    return {p};
+  }
   return {
       point(wide ? "register_tile-d-nn-252x256x256-14x16x1-v8" : "register_tile-s-nn-252x512x256-14x32x1-v16",
             precision),
@@ -219,7 +225,7 @@ std::vector<Params> group_variants(DeviceType type, Precision precision, std::ui
 
 std::vector<Params> specialists(DeviceType type, Precision precision, std::uint32_t vector_bytes) {
   if (type != DeviceType::cpu) return gpu_specialists(precision);
-  return vector_bytes >= 64 ? cpu_specialists(precision) : std::vector<Params>();
+  return cpu_specialists(precision, vector_bytes);
 }
 
 }  // namespace clbake::kernels

@@ -8,8 +8,6 @@
 #include <clbake/os/program.hpp>
 #include <clbake/platform.hpp>
 
-#include <utility>
-
 namespace clbake::builder::learn {
 namespace {
 

@@ -14,7 +14,6 @@
 #include <cstring>
 #include <memory>
 #include <thread>
-#include <unordered_map>
 
 namespace clbake::cache {
 namespace {

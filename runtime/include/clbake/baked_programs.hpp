@@ -12,7 +12,6 @@
 #include <clbake/program_text.hpp>
 
 #include <memory>
-#include <string>
 #include <vector>
 
 namespace clbake {

@@ -9,7 +9,6 @@
 #include <sys/statfs.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
-#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>

@@ -10,7 +10,6 @@
 #define CL_HPP_TARGET_OPENCL_VERSION 120
 #define CL_HPP_MINIMUM_OPENCL_VERSION 120
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <CL/opencl.hpp>
 

@@ -3,8 +3,6 @@
 #include "windows/process/message.hpp"
 #include "windows/system.hpp"
 
-#include <cstring>
-
 namespace clbake::os {
 namespace {
 

@@ -2,7 +2,6 @@
 
 #include "windows/system.hpp"
 
-#include <cstdlib>
 #include <cwchar>
 
 namespace clbake::os {

@@ -17,10 +17,10 @@ std::vector<Params> default_variants(DeviceType type, Precision precision, std::
 // of transposes. None for mixed products.
 std::vector<Params> group_variants(DeviceType type, Precision precision, std::uint32_t vector_bytes = 64);
 
-// Further points at which a search starts: each beats the defaults on some class of shapes. For CPUs with
-// AVX-512 a tall tile and one for a few dozen columns; for GPUs tiles that make other numbers of work-groups, and
-// slices of k; for doubles and 16 bits with the matrix units of NVIDIA's devices before sm_90. Not transposed. Whether
-// a device admits one is for the caller to check.
+// Further points at which a search starts: each beats the defaults on some class of shapes. For CPUs a tile that packs
+// op(A), with AVX-512 a tall one, and one for a few dozen columns; for GPUs tiles that make other numbers of
+// work-groups, and slices of k; for doubles and 16 bits with the matrix units of NVIDIA's devices before sm_90. Not
+// transposed. Whether a device admits one is for the caller to check.
 std::vector<Params> specialists(DeviceType type, Precision precision, std::uint32_t vector_bytes = 64);
 
 }  // namespace clbake::kernels
