@@ -3,6 +3,8 @@
 #include "windows/process/message.hpp"
 #include "windows/system.hpp"
 
+#include <cstring>
+
 namespace clbake::os {
 namespace {
 

@@ -2,6 +2,7 @@
 
 #include "windows/system.hpp"
 
+#include <cstdlib>
 #include <cwchar>
 
 namespace clbake::os {
