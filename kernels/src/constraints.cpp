@@ -287,14 +287,13 @@ const Constraint kFirst[] = {
      "at most 512 bytes of accumulators for a work-item, ms * ns reals", "ms ns", nullptr,
      [](const Case& c) { return at_most(item_bytes(c.p), 512); }},
     {"private-memory", register_tile,
-     "kl * nl reals of op(B), with dots elements, and kl * (64 + ms) of a transposed op(A), must fit the private "
-     "memory "
-     "of a work-item, and with them ml * nl sums where C has 16 or 8 bits and split_k is 1",
-     "kl nl ml split_k", nullptr,
+     "kl * nl reals of op(B), at least kl * 4 * ms, with dots elements, and kl * (64 + ms) of a transposed op(A), must "
+     "fit the private memory of a work-item, and with them ml * nl sums where C has 16 or 8 bits and split_k is 1",
+     "kl nl ml ms split_k", nullptr,
      [](const Case& c) {
        const bool keeps_sums = bytes_of(element_c(c.p.precision)) <= 2 && c.p.split_k == 1;
        const std::uint64_t sums = keeps_sums ? std::uint64_t{4} * c.p.ml * c.p.nl : 0;
-       const std::uint64_t columns = c.p.nl + (c.p.trans_a ? 64 + c.p.ms : 0);
+       const std::uint64_t columns = std::max(c.p.nl + (c.p.trans_a ? 64 + c.p.ms : 0), 4 * c.p.ms);
        return at_most(
            sums + columns * c.p.kl * (c.p.dots ? bytes_of(element_b(c.p.precision)) : real_bytes(c.p.precision)),
            c.device.private_memory_bytes);
