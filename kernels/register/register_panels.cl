@@ -4,8 +4,8 @@
 #define IN_REAL (DOTS ? 32 / 8 / (int)sizeof(operand) : 1)  // steps of k in a real of the panel
 #define PANEL (KL / IN_REAL * VECTORS)
 #define KEEPS_SUMS (SPLIT_K == 1 && PRECISION < 32)
-// Half and 8 bits of floating point are converted once for all panels. A tile for large products packs op(A): its rows
-// have too many pointers, transposed their lines of the cache too few sets.
+// Half and 8 bits of floating point are converted once for all panels. Tiles for large products pack op(A), too: tall
+// ones have no registers for MS row pointers; of a transposed A, rows 4 KB apart evict each other from the cache.
 #define CONVERTS_A (MIXED ? !SUMS_INTEGERS : (PRECISION == 16 && !BFLOAT16) || (!LINES && NL >= 4 * NS))
 
 // How many steps of k ahead the rows of a matrix are prefetched: a step takes MS * VECTORS / 2 cycles, 6 to 14, an

@@ -293,6 +293,7 @@ const Constraint kFirst[] = {
      [](const Case& c) {
        const bool keeps_sums = bytes_of(element_c(c.p.precision)) <= 2 && c.p.split_k == 1;
        const std::uint64_t sums = keeps_sums ? std::uint64_t{4} * c.p.ml * c.p.nl : 0;
+       // A strip of op(A) takes a quarter at most.
        const std::uint64_t columns = std::max(c.p.nl + (c.p.trans_a ? 64 + c.p.ms : 0), 4 * c.p.ms);
        return at_most(
            sums + columns * c.p.kl * (c.p.dots ? bytes_of(element_b(c.p.precision)) : real_bytes(c.p.precision)),
