@@ -99,7 +99,7 @@ static ALWAYS_INLINE void copy_tile(__local double* tile, __global const element
     __global const element* from = source + (r / pieces * step + r % pieces * width);
     const int count = (int)l < full_lines ? clamp(full_line - (int)at, 0, (int)width) : 0;
     if (width == 1) {
-      copy_piece(8, local_address(to), from, 8 * count);
+      copy_piece(8, local_address(to), from, whole ? 8 : 8 * count);
     } else {
       COPY_ASYNC(local_address(to), from, whole ? CHUNK_BYTES : 8 * count);
     }
@@ -114,32 +114,32 @@ static ALWAYS_INLINE void copy_tile(__local double* tile, __global const element
   copy_tile(tiles + (to * PAIR + ML * KL), b_source, B_LINE_STEP, B_LINES, B_LINE, width, whole, \
             B_ALONG_K ? tile.columns : depth, B_ALONG_K ? depth : tile.columns, item)
 
-// Starts the copies of the next block, of which all elements exist, aligned ...
-#define COPY_WHOLE_BLOCK        \
-  COPY_A(LOAD_WIDTH, true, KL); \
-  COPY_B(LOAD_WIDTH, true, KL); \
+// Starts the copies of the next block, of which all elements exist, in pieces of these widths ...
+#define COPY_WHOLE_BLOCK(a_width, b_width) \
+  COPY_A(a_width, true, KL);               \
+  COPY_B(b_width, true, KL);               \
   FINISH_COPYING
 
-// ... or `depth` steps of k of any tile ...
-#define COPY_BLOCK(depth)             \
+// ... or `depth` steps of k, in the pieces that each operand allows ...
+#define COPY_BLOCK(whole, depth)      \
   if (a_is_aligned) {                 \
-    COPY_A(LOAD_WIDTH, false, depth); \
+    COPY_A(LOAD_WIDTH, whole, depth); \
   } else {                            \
-    COPY_A(1, false, depth);          \
+    COPY_A(1, whole, depth);          \
   }                                   \
   if (b_is_aligned) {                 \
-    COPY_B(LOAD_WIDTH, false, depth); \
+    COPY_B(LOAD_WIDTH, whole, depth); \
   } else {                            \
-    COPY_B(1, false, depth);          \
+    COPY_B(1, whole, depth);          \
   }                                   \
   FINISH_COPYING
 
 // ... or what is left of k, perhaps nothing.
-#define COPY_LAST_BLOCK \
-  if (left > 0) {       \
-    COPY_BLOCK(left);   \
-  } else {              \
-    START_COPIES;       \
+#define COPY_LAST_BLOCK      \
+  if (left > 0) {            \
+    COPY_BLOCK(false, left); \
+  } else {                   \
+    START_COPIES;            \
   }
 
 #define FINISH_COPYING      \
@@ -249,6 +249,9 @@ static ALWAYS_INLINE void multiply(realv sum[MS][VECTORS], const Fragments* frag
   }
 #endif
 
+#define MULTIPLY_WHOLE_BLOCKS(a_width, b_width) \
+  _Pragma("unroll 1") for (; block < whole_blocks; ++block) { MULTIPLY_BLOCK(COPY_WHOLE_BLOCK(a_width, b_width)); }
+
 #define TILES_SIZE (BUFFERS * PAIR)  // elements
 #define SUMS_SIZE (SHARES / 2 * ML * NL)
 
@@ -278,11 +281,11 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y* SHARES) {
   __global const element* b_source = tile.b + first_piece(item, B_LINE, B_LINE_STEP, b_is_aligned);
   int left = tile.depth;
   int to = 0;
-  const bool whole = a_is_aligned && b_is_aligned && tile.rows == ML && tile.columns == NL;
+  const bool whole = tile.rows == ML && tile.columns == NL;
 #pragma unroll 1
   for (int i = 0; i < BUFFERS - 1; ++i) {
     if (whole && left >= KL) {
-      COPY_WHOLE_BLOCK;
+      COPY_BLOCK(true, KL);
     } else {
       COPY_LAST_BLOCK;
     }
@@ -296,17 +299,20 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y* SHARES) {
   FINISH_BLOCK;
   LOAD_FRAGMENTS(&current, 0);
 #endif
-  // Most blocks take the first loop, which has no conditions: the matrix units would wait for them.
+  // Most blocks take a loop without conditions: the matrix units would wait for them.
   const int whole_blocks = left / KL;
-  if (whole) {
-#pragma unroll 1
-    for (; block < whole_blocks; ++block) {
-      MULTIPLY_BLOCK(COPY_WHOLE_BLOCK);
-    }
+  if (whole && a_is_aligned && b_is_aligned) {
+    MULTIPLY_WHOLE_BLOCKS(LOAD_WIDTH, LOAD_WIDTH)
+  } else if (whole && a_is_aligned) {
+    MULTIPLY_WHOLE_BLOCKS(LOAD_WIDTH, 1)
+  } else if (whole && b_is_aligned) {
+    MULTIPLY_WHOLE_BLOCKS(1, LOAD_WIDTH)
+  } else if (whole) {
+    MULTIPLY_WHOLE_BLOCKS(1, 1)
   }
 #pragma unroll 1
   for (; block < whole_blocks; ++block) {
-    MULTIPLY_BLOCK(COPY_BLOCK(KL));
+    MULTIPLY_BLOCK(COPY_BLOCK(false, KL));
   }
 #pragma unroll 1
   for (; block < blocks; ++block) {
