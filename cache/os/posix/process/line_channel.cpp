@@ -68,18 +68,6 @@ void LineChannel::read_available() {
   }
 }
 
-std::optional<std::string> LineChannel::receive() {
-  read_available();
-  return take_line(received_);
-}
-
-std::optional<Exit> LineChannel::ended() {
-  if (!child_.has_ended()) return std::nullopt;
-  read_available();  // its last lines
-  if (received_.find('\n') != std::string::npos) return std::nullopt;
-  return child_.ended();
-}
-
 void LineChannel::wait(const std::vector<const LineChannel*>& all, int milliseconds) {
   std::vector<::pollfd> files;
   files.reserve(all.size());

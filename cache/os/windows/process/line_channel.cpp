@@ -100,18 +100,6 @@ void LineChannel::read_available() {
   }
 }
 
-std::optional<std::string> LineChannel::receive() {
-  read_available();
-  return take_line(received_);
-}
-
-std::optional<Exit> LineChannel::ended() {
-  if (!child_.has_ended()) return std::nullopt;
-  read_available();  // its last lines
-  if (received_.find('\n') != std::string::npos) return std::nullopt;
-  return child_.ended();
-}
-
 // As many as the system waits for at once; more are looked at again soon.
 void LineChannel::wait(const std::vector<const LineChannel*>& all, int milliseconds) {
   constexpr int kSoonMs = 10;
