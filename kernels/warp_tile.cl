@@ -249,8 +249,9 @@ static ALWAYS_INLINE void multiply(realv sum[MS][VECTORS], const Fragments* frag
   }
 #endif
 
-#define MULTIPLY_WHOLE_BLOCKS(a_width, b_width) \
-  _Pragma("unroll 1") for (; block < whole_blocks; ++block) { MULTIPLY_BLOCK(COPY_WHOLE_BLOCK(a_width, b_width)); }
+// Multiplies blocks up to the one of this number.
+#define MULTIPLY_BLOCKS(end, copy) \
+  _Pragma("unroll 1") for (; block < (end); ++block) { MULTIPLY_BLOCK(copy); }
 
 #define TILES_SIZE (BUFFERS * PAIR)  // elements
 #define SUMS_SIZE (SHARES / 2 * ML * NL)
@@ -302,22 +303,16 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y* SHARES) {
   // Most blocks take a loop without conditions: the matrix units would wait for them.
   const int whole_blocks = left / KL;
   if (whole && a_is_aligned && b_is_aligned) {
-    MULTIPLY_WHOLE_BLOCKS(LOAD_WIDTH, LOAD_WIDTH)
+    MULTIPLY_BLOCKS(whole_blocks, COPY_WHOLE_BLOCK(LOAD_WIDTH, LOAD_WIDTH))
   } else if (whole && a_is_aligned) {
-    MULTIPLY_WHOLE_BLOCKS(LOAD_WIDTH, 1)
+    MULTIPLY_BLOCKS(whole_blocks, COPY_WHOLE_BLOCK(LOAD_WIDTH, 1))
   } else if (whole && b_is_aligned) {
-    MULTIPLY_WHOLE_BLOCKS(1, LOAD_WIDTH)
+    MULTIPLY_BLOCKS(whole_blocks, COPY_WHOLE_BLOCK(1, LOAD_WIDTH))
   } else if (whole) {
-    MULTIPLY_WHOLE_BLOCKS(1, 1)
+    MULTIPLY_BLOCKS(whole_blocks, COPY_WHOLE_BLOCK(1, 1))
   }
-#pragma unroll 1
-  for (; block < whole_blocks; ++block) {
-    MULTIPLY_BLOCK(COPY_BLOCK(false, KL));
-  }
-#pragma unroll 1
-  for (; block < blocks; ++block) {
-    MULTIPLY_BLOCK(COPY_LAST_BLOCK);
-  }
+  MULTIPLY_BLOCKS(whole_blocks, COPY_BLOCK(false, KL))
+  MULTIPLY_BLOCKS(blocks, COPY_LAST_BLOCK)
 #if SHARES > 1
   barrier(CLK_LOCAL_MEM_FENCE);  // all have read the last tiles
   ADD_SHARES((__local realv*)tiles, SHARES, share, PLACES, place_in_tile)
