@@ -134,11 +134,11 @@ const Constraint kFirst[] = {
        return !c.p.dots || (has_dots(c.device, c.p.precision) && c.p.vector_width == 16 && c.p.kl % (4 * c.p.ks) == 0);
      }},
     {"lines", register_tile,
-     "lines are multiplied in one type, by whole vectors: vector_width > 1, ns >= 8, nl <= 128, kl >= 2 * vector_width",
-     "vector_width ns nl kl",
+     "lines are multiplied in one type, by whole vectors: vector_width > 1, ns >= 8, kl >= 2 * vector_width",
+     "vector_width ns kl",
      [](const Case& c) {
-       return !c.p.lines || (!is_mixed(c.p.precision) && c.p.vector_width > 1 && c.p.ns >= 8 && c.p.nl <= 128 &&
-                             c.p.kl >= 2 * c.p.vector_width);
+       return !c.p.lines ||
+              (!is_mixed(c.p.precision) && c.p.vector_width > 1 && c.p.ns >= 8 && c.p.kl >= 2 * c.p.vector_width);
      }},
     {"vector-width", every, "vector_width must be 1, 2, 4, 8 or 16", "vector_width",
      [](const Case& c) { return is_width(c.p.vector_width); }},
@@ -287,12 +287,15 @@ const Constraint kFirst[] = {
      "at most 512 bytes of accumulators for a work-item, ms * ns reals", "ms ns", nullptr,
      [](const Case& c) { return at_most(item_bytes(c.p), 512); }},
     {"private-memory", register_tile,
-     "kl * nl reals of op(B), at least kl * 4 * ms, with dots elements, and kl * (64 + ms) of a transposed op(A), must "
-     "fit the private memory of a work-item, and with them ml * nl sums where C has 16 or 8 bits and split_k is 1",
+     "kl * nl reals of op(B), at least kl * 4 * ms, with dots elements, kl * (64 + ms) of a transposed op(A), 16 sums "
+     "for each of ml or nl with lines, and ml * nl where C has 16 or 8 bits and split_k is 1 must fit the private "
+     "memory of a work-item",
      "kl nl ml ms split_k", nullptr,
      [](const Case& c) {
        const bool keeps_sums = bytes_of(element_c(c.p.precision)) <= 2 && c.p.split_k == 1;
-       const std::uint64_t sums = keeps_sums ? std::uint64_t{4} * c.p.ml * c.p.nl : 0;
+       const std::uint64_t sums =
+           (keeps_sums ? std::uint64_t{4} * c.p.ml * c.p.nl : 0) +
+           (c.p.lines ? std::uint64_t{16} * std::max(c.p.ml, c.p.nl) * real_bytes(c.p.precision) : 0);
        // A strip of op(A) takes a quarter at most.
        const std::uint64_t columns = std::max(c.p.nl + (c.p.trans_a ? 64 + c.p.ms : 0), 4 * c.p.ms);
        return at_most(
