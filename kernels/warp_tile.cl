@@ -249,7 +249,6 @@ static ALWAYS_INLINE void multiply(realv sum[MS][VECTORS], const Fragments* frag
   }
 #endif
 
-// Multiplies blocks up to the one of this number.
 #define MULTIPLY_BLOCKS(end, copy) \
   _Pragma("unroll 1") for (; block < (end); ++block) { MULTIPLY_BLOCK(copy); }
 

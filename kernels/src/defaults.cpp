@@ -63,16 +63,18 @@ Params dots_tile(Precision precision, bool narrow) {
       precision);
 }
 
-// For large products, a tile whose strips of op(A) are packed, and with 64 bytes one for a few dozen columns.
+// A tile that reads few lines in long pieces, one that packs op(A) for large products, one for a few dozen columns.
 std::vector<Params> cpu_specialists(Precision precision, std::uint32_t vector_bytes) {
   const bool wide = real_bytes(precision) == 8;
-  if (vector_bytes < 64) {
-    Params p = register_tile(precision, vector_bytes);
-    p.nl = 2048 / real_bytes(precision);
-    p.lines = false;
-    return {p};
-  }
+  Params thin = register_tile(precision, vector_bytes), large = thin;
+  thin.ml = 512 / thin.ms * thin.ms;
+  thin.nl = 512;
+  thin.kl = 512 / real_bytes(precision);
+  large.nl = 2048 / real_bytes(precision);
+  large.lines = false;
+  if (vector_bytes < 64) return {thin, large};
   return {
+      thin,
       point(wide ? "register_tile-d-nn-252x256x256-14x16x1-v8" : "register_tile-s-nn-252x512x256-14x32x1-v16",
             precision),
       point(wide ? "register_tile-d-nn-126x32x512-6x32x1-v8" : "register_tile-s-nn-128x32x512-8x32x1-v16", precision)};
