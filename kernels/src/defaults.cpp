@@ -67,7 +67,7 @@ Params dots_tile(Precision precision, bool narrow) {
 std::vector<Params> cpu_specialists(Precision precision, std::uint32_t vector_bytes) {
   const bool wide = real_bytes(precision) == 8;
   Params thin = register_tile(precision, vector_bytes), large = thin;
-  thin.ml = 512 / thin.ms * thin.ms;
+  thin.ml = (has_16_bits(precision) ? 256 : 512) / thin.ms * thin.ms;
   thin.nl = 512;
   thin.kl = 512 / real_bytes(precision);
   large.nl = 2048 / real_bytes(precision);
