@@ -63,7 +63,7 @@ Params dots_tile(Precision precision, bool narrow) {
       precision);
 }
 
-// A tile that reads few lines in long pieces, one that packs op(A) for large products, one for a few dozen columns.
+// For few rows or columns, read in long pieces; for large products, with op(A) packed; for a few dozen columns.
 std::vector<Params> cpu_specialists(Precision precision, std::uint32_t vector_bytes) {
   const bool wide = real_bytes(precision) == 8;
   Params thin = register_tile(precision, vector_bytes), large = thin;
