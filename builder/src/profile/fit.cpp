@@ -32,6 +32,7 @@ constexpr std::size_t kEnoughBesidePrior = 60;  // of a kind with a prior
 constexpr std::size_t kEnoughTimes = 12;        // of a variant, for its model
 constexpr std::size_t kMostVariants = 24;       // of a kind, besides the default ones
 constexpr double kTrust = 8;             // timed shapes from which on a variant's own scale counts more than the kind's
+constexpr double kUsualError = 0.1;      // of a model; one that errs more is scaled less
 constexpr double kMargin = 0.5;          // of a model's error: by so much it has to be faster than the default variant
 constexpr double kLeastRuleGain = 0.03;  // of an exception, beyond the noise
 
@@ -73,7 +74,9 @@ class KindFit {
     for (std::size_t i = 0; i < prior.size(); ++i) {
       const auto count = static_cast<double>(errors[i].size());
       const double own = errors[i].empty() ? common : middle(errors[i]);
-      prior[i] = scaled_cost_model(prior[i], std::exp(common + count / (count + kTrust) * (own - common)));
+      // A model that errs much errs on these shapes, too: that is no reason to move it for all others.
+      const double trusted = count / (count + kTrust * std::max(1.0, std::pow(prior[i].error / kUsualError, 2)));
+      prior[i] = scaled_cost_model(prior[i], std::exp(common + trusted * (own - common)));
     }
     return prior;
   }
