@@ -15,6 +15,11 @@
 #define SEPARATE ALWAYS_INLINE
 #endif
 
+// A loop that could not be unrolled is as right, and a warning would reach the application's stderr.
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wpass-failed"
+#endif
+
 // A loop over 0 to count - 1 that is unrolled: indices become constants, without which a GPU keeps no array in
 // registers.
 #define UNROLLED(i, count) _Pragma("unroll") for (int i = 0; i < (count); ++i)

@@ -260,8 +260,11 @@ Status check(const CostModel& model, std::size_t variant_count) {
   if (Status status = check_precision(model.precision); !status) return status;
   if (model.variant >= variant_count) return no_such_variant();
   for (const auto& [name, extent] : kCostModelExtents) {
-    if (model.*extent == 0 && extent != &CostModel::slices) return malformed(name, " is 0");
+    const bool may_be_0 = extent == &CostModel::slices || extent == &CostModel::regime || extent == &CostModel::few_m ||
+                          extent == &CostModel::few_n;
+    if (model.*extent == 0 && !may_be_0) return malformed(name, " is 0");
   }
+  if (model.regime > 2) return malformed("regime is above 2");
   for (const auto& [name, number] : kCostModelNumbers) {
     const bool valid = std::isfinite(model.*number) && model.*number >= 0;
     if (!valid) return malformed(name, " is negative or not finite");

@@ -1,10 +1,6 @@
-// register_tile where C has few rows or columns: lines of the one operand by all lines of the other, straight from
-// memory.
+// register_tile where C has up to MOST_ROWS rows or MOST_COLUMNS columns: lines of the one operand, LINE_GROUP at a
+// time, by all lines of the other, straight from memory.
 
-// The most. Where vectors lie across k, long ones have registers for the elements of more; dots are as fast there.
-#define MOST_ROWS 8
-#define MOST_COLUMNS (!TRANS_A || ELEMENTS < 16 || DOTS ? 8 : 16)
-#define LINE_GROUP 4                                                     // lines that are multiplied at a time
 #define OTHERS (VECTOR_WIDTH * (int)sizeof(real) < 64 ? 2 : 4)           // vectors of the other operand meanwhile
 #define ELEMENTS (VECTOR_WIDTH * (int)sizeof(real) < 64 ? 8 : 16)        // of the lines, in registers
 #define STEPS_OF_ONE (VECTOR_WIDTH * (int)sizeof(real) < 64 ? 8 : 4)     // steps of a single line: the L1 holds no more

@@ -4,14 +4,22 @@
 #define IN_REAL (DOTS ? 32 / 8 / (int)sizeof(operand) : 1)  // steps of k in a real of the panel
 #define PANEL (KL / IN_REAL * VECTORS)
 #define KEEPS_SUMS (SPLIT_K == 1 && PRECISION < 32)
-// Half and 8 bits of floating point are converted once for all panels. Tiles for large products pack op(A), too: tall
-// ones have no registers for MS row pointers; of a transposed A, rows 4 KB apart evict each other from the cache.
-#define CONVERTS_A (MIXED ? !SUMS_INTEGERS : (PRECISION == 16 && !BFLOAT16) || (!LINES && NL >= 4 * NS))
+// Tiles for large products pack op(A), too: tall ones have no registers for MS row pointers; of a transposed A, rows
+// 4 KB apart evict each other from the cache.
+#define FOR_LARGE (!LINES && NL >= 4 * NS)
+// Rows of op(B) are packed before they are multiplied, not panel by panel meanwhile, where few rows of op(A) hide
+// nothing, and with short vectors, on CPUs of small caches, also for large products: each page is touched once.
+#define MAY_PACK_ROWS (!TRANS_B && !DOTS && NL >= 4 * NS)
+#define SHORT_VECTORS (VECTOR_WIDTH < (PRECISION == 64 ? 8 : 16))
+#define PACKS_ROWS(rows) (MAY_PACK_ROWS && ((rows) <= (SHORT_VECTORS ? 128 : 16) || (SHORT_VECTORS && FOR_LARGE)))
+// Half and 8 bits of floating point are converted once for all panels.
+#define CONVERTS_A (MIXED ? !SUMS_INTEGERS : (PRECISION == 16 && !BFLOAT16) || FOR_LARGE)
 
 // How many steps of k ahead the rows of a matrix are prefetched: a step takes MS * VECTORS / 2 cycles, 6 to 14, an
 // access to memory some hundreds. Prefetching beyond the end is harmless.
 #define B_AHEAD 40
 #define A_AHEAD 24
+#define ROWS_AHEAD 4    // of op(B), NL elements each
 #define ALONG_AHEAD 64  // elements of a row of a transposed op(B)
 
 // The tile size that cuts `extent` into equal tiles of at most `largest`, in multiples of `unit`. With one smaller tile
@@ -102,6 +110,21 @@ static inline void pack_panel(realv* panel, __global const operand* b, const int
   }
 }
 
+#if MAY_PACK_ROWS
+// The whole panels of a block.
+static inline void pack_rows(realv* panels, __global const operand* b, const int ldb, const int depth,
+                             const int columns) {
+  for (int p = 0; p < depth; ++p, b += B_STEP_P) {
+    for (int j = 0; j + NS <= columns; j += NS) {
+      UNROLLED(v, VECTORS) {
+        PREFETCH_LINE(b + ROWS_AHEAD * B_STEP_P + j + v * VECTOR_WIDTH);
+        panels[j / NS * PANEL + p * VECTORS + v] = VLOAD_B(b + j + v * VECTOR_WIDTH);
+      }
+    }
+  }
+}
+#endif
+
 #define BEGINS(strip, i) 0
 #if CONVERTS_A
 typedef struct {
@@ -109,14 +132,14 @@ typedef struct {
 } Strip;
 #define ELEMENT_OF_A(i, p) (strip->a[TRANS_A ? (p)*MS + (i) : (i)*KL + (p)])
 #if TRANS_A
-// So many at a time that rows of A are read in pieces of a cache line.
-#define STRIPS ((63 / (int)sizeof(operand) + MS) / MS)
+// So many at a time that rows of A are read in pieces of a cache line, or four.
+#define STRIPS (((PRECISION >= 32 && !MIXED ? 255 : 63) / (int)sizeof(operand) + MS) / MS)
 static inline void prepare_strips(Strip* strips, __global const operand* a, const int lda, const int depth,
                                   const int rows) {
   for (int p = 0; p < depth; ++p) {
     __global const operand* column = a + p * A_STEP_P;
-    PREFETCH_LINE(column + A_AHEAD * A_STEP_P);
     for (int s = 0; s < STRIPS && s * MS < rows; ++s, column += MS) {
+      PREFETCH_LINE(column + A_AHEAD * A_STEP_P);
       real* to = strips[s].a + p * MS;
       if ((s + 1) * MS <= rows) {
 #if PRECISION >= 32 && !MIXED && MS % 2 == 0  // two at a time: clang copies single ones one by one

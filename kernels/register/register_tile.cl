@@ -1,9 +1,9 @@
 // register_tile: CPUs. One work-item per work-group, no local memory, no barriers.
 //
 // A work-group computes a tile of C of at most ML x NL elements, in blocks of k that are KL deep. It packs the block of
-// op(B) into private memory, panel by panel: contiguous whatever ldb is, the block stays in the L2 cache. Then it
-// multiplies strips of MS rows of op(A), which stay in the L1 cache, by one panel after the other. The MS x NS tile of
-// C of a strip and a panel stays in vector registers for the whole depth of the block:
+// op(B) into private memory, as panels: contiguous whatever ldb is, the block stays in the L2 cache. Then it multiplies
+// strips of MS rows of op(A), which stay in the L1 cache, by one panel after the other. The MS x NS tile of C of a
+// strip and a panel stays in vector registers for the whole depth of the block:
 //
 //                                     op(B)       NS
 //                                 +-----------+-------+------+
@@ -37,8 +37,8 @@
 // rows. Neither reaches C.
 
 // sum = strip * panel, and `before` where KEEPS_SUMS (null: none); the strip of op(A) begins at a.
-//   fill = 1  also packs the panel, row by row, from b: hidden behind the multiplications, this costs less than a
-//             separate pass
+//   fill = 1  also packs the panel, row by row, from b: hidden behind many multiplications, this costs less than a
+//             separate pass (PACKS_ROWS)
 //   fill = 0  the panel is packed
 // Inlined, so that `fill` is a constant in the loop.
 static ALWAYS_INLINE void multiply_tile(realv sum[MS][VECTORS], __global const operand* a, const int lda,
@@ -101,6 +101,8 @@ static SEPARATE void multiply_blocks(const Tile* tile, const int lda, const int 
 #endif
 #if DOTS
     pack_block(panels, b_tile, ldb, depth, tile->columns);
+#elif MAY_PACK_ROWS
+    if (PACKS_ROWS(tile->rows)) pack_rows(panels, b_tile, ldb, depth, tile->columns);
 #endif
     for (int i = 0; i < tile->rows; i += MS) {
       const int rows = min(MS, tile->rows - i);
@@ -111,7 +113,8 @@ static SEPARATE void multiply_blocks(const Tile* tile, const int lda, const int 
         const int columns = min(NS, tile->columns - j);
         __global const operand* b_panel = b_tile + j * B_STEP_J;
         realv* panel = panels + j / NS * PANEL;
-        const int fill = i > 0 || columns < NS ? 0 : !(TRANS_B | DOTS);  // while it is multiplied
+        const int packed = PACKS_ROWS(tile->rows) && columns == NS;
+        const int fill = i > 0 || columns < NS ? 0 : !(TRANS_B | DOTS | packed);  // while it is multiplied
         realv* kept_tile = kept + (KEEPS_SUMS ? (i * (NL / NS) + j / NS * MS) * VECTORS : 0);
         const realv* before = first ? 0 : kept_tile;
         realv sum[MS][VECTORS];
@@ -119,7 +122,7 @@ static SEPARATE void multiply_blocks(const Tile* tile, const int lda, const int 
           multiply_tile(sum, a_strip, lda, strip, panel, 1, b_panel, ldb, depth, rows, before);
         } else {
 #if !DOTS
-          if (i == 0) pack_panel(panel, b_panel, ldb, depth, columns);
+          if ((i == 0) & !packed) pack_panel(panel, b_panel, ldb, depth, columns);
 #endif
           multiply_tile(sum, a_strip, lda, strip, panel, 0, b_panel, ldb, depth, rows, before);
         }

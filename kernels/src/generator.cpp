@@ -101,6 +101,12 @@ std::string build_options(const Params& params) {
     for (const std::string_view macro : shared) wanted = wanted || macro == parameter.macro;
     if (wanted) define(parameter.macro, macro_value(parameter, parameter.get(params)));
   }
+  if (params.lines) {
+    const FewLines few = few_lines(params);
+    define("MOST_ROWS", std::to_string(few.rows));
+    define("MOST_COLUMNS", std::to_string(few.columns));
+    define("LINE_GROUP", std::to_string(few.group));
+  }
   if (params.group) define("GROUP", "1");
   // So that 16 warps of a multiprocessor have their loads under way; NVIDIA's assembler would take more registers.
   if (has_matrix_weights(params) && params.ml == 8) options += " -cl-nv-maxrregcount=128";
@@ -115,6 +121,12 @@ Launch pack_launch(Role role, const char* kernel_name, Precision precision) {
 }
 
 }  // namespace
+
+FewLines few_lines(const Params& params) {
+  if (!params.lines) return {};
+  const bool long_vectors = params.vector_width * real_bytes(params.precision) >= 64;
+  return {8, params.trans_a && long_vectors && !params.dots ? 16U : 8U, 4};
+}
 
 Kernel generate(const Params& params) {
   Kernel kernel;

@@ -100,12 +100,15 @@ BOOST_AUTO_TEST_CASE(AnEmptyRangeIsRefused) {
 }
 
 BOOST_AUTO_TEST_CASE(AnExtentOf0IsRefusedButForSlicesOfACutTail) {
+  constexpr std::uint32_t CostModel::*may_be_0[] = {&CostModel::slices, &CostModel::regime, &CostModel::few_m,
+                                                    &CostModel::few_n};
   for (const auto& [name, extent] : kCostModelExtents) {
-    if (extent == &CostModel::slices) continue;
+    if (std::find(std::begin(may_be_0), std::end(may_be_0), extent) != std::end(may_be_0)) continue;
     check_malformed([field = extent](Profile& p) { p.models[0].*field = 0; },
                     std::string("cost model 0: ") + name + " is 0");
   }
   check_malformed([](Profile& p) { p.units = 0; }, "units is 0");
+  check_malformed([](Profile& p) { p.models[0].regime = 3; }, "cost model 0: regime is above 2");
   Profile profile = sound();
   profile.models[0].slices = 0;
   BOOST_TEST(parse(body_of(profile))->models[0].slices == 0U);

@@ -110,6 +110,9 @@ Contents small_contents() {
   model.step_k = 2;
   model.slices = 4;
   model.resident = 3;
+  model.regime = 2;
+  model.few_m = 8;
+  model.few_n = 16;
   float number = 0.5F;  // another one for each
   for (const auto& [name, field] : kCostModelNumbers) model.*field = number++;
   c.profiles = {{0, 24, {small_k}, {model}, {rest}}, {2, 132, {}, {}, {rest}}};

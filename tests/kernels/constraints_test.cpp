@@ -145,9 +145,9 @@ BOOST_AUTO_TEST_CASE(DefaultVariantsFitTheSmallestDeviceAndSpecialistsALargeOne)
     for (const Precision precision : all_precisions) {
       for (const std::uint32_t vector_bytes : {16U, 32U, 64U}) {
         for (const Params& p : default_variants(type, precision, vector_bytes)) check_admitted(p, smallest_device());
+        for (const Params& p : specialists(type, precision, vector_bytes))
+          check_admitted(p, device_named(type == DeviceType::cpu ? "PoCL" : "sm_90"));
       }
-      for (const Params& p : specialists(type, precision))
-        check_admitted(p, device_named(type == DeviceType::cpu ? "PoCL" : "sm_90"));
     }
   }
 }

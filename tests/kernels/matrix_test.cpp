@@ -66,10 +66,14 @@ constexpr const char* kStripes[] = {
     "stripe-d-nn-16x24x8-4x8x4-v2-acbl-bpad-split2", "stripe-b-nn-16x24x8-4x8x4-v2-arbl-bimage-split3"};
 
 // Few rows or columns are multiplied by other loops; tall register tiles pack op(A).
-constexpr const char* kForLines[] = {
-    "register_tile-s-nn-48x16x8-4x16x2-v4-lines", "register_tile-h-tn-40x64x16-2x32x1-v8-lines",
-    "register_tile-d-nt-64x8x8-4x8x1-v2-split3-lines", "register_tile-s-tt-30x32x8-10x8x2-v4",
-    "register_tile-b-tt-16x64x32-4x16x1-v16-lines"};
+constexpr const char* kForLines[] = {"register_tile-s-nn-48x16x8-4x16x2-v4-lines",
+                                     "register_tile-h-tn-40x64x16-2x32x1-v8-lines",
+                                     "register_tile-d-nt-64x8x8-4x8x1-v2-split3-lines",
+                                     "register_tile-s-tt-30x32x8-10x8x2-v4",
+                                     "register_tile-b-tt-16x64x32-4x16x1-v16-lines",
+                                     "register_tile-s-tn-150x32x8-10x8x2-v4",
+                                     "register_tile-h-nn-24x32x16-4x8x1-v8",
+                                     "register_tile-d-nn-20x64x16-4x16x1-v8-lines"};
 
 }  // namespace
 

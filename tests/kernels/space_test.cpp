@@ -41,8 +41,9 @@ static void check_on_axes(const Params& p) {
 BOOST_AUTO_TEST_CASE(DefaultsAndPresetsArePointsOfTheSpace) {
   for (const DeviceType kind : {DeviceType::cpu, DeviceType::gpu}) {
     for (const Precision precision : all_precisions) {
-      for (const auto& points : {default_variants(kind, precision), specialists(kind, precision)}) {
-        for (const Params& p : points) check_on_axes(p);
+      for (const std::uint32_t bytes : {16U, 32U, 64U}) {
+        for (const Params& p : default_variants(kind, precision, bytes)) check_on_axes(p);
+        for (const Params& p : specialists(kind, precision, bytes)) check_on_axes(p);
       }
     }
   }

@@ -7,6 +7,7 @@
 #include <clbake/builder/platforms.hpp>
 #include <clbake/os/environment.hpp>
 #include <clbake/os/paths.hpp>
+#include <clbake/os/usage.hpp>
 
 #include <chrono>
 #include <cmath>
@@ -16,8 +17,8 @@
 namespace clbake::tool {
 namespace {
 
-// The threads of some libraries spin for a while after a call. Without a pause they slow the next library down.
-constexpr std::chrono::milliseconds kPause{40};
+constexpr std::chrono::milliseconds kPause{10};
+constexpr int kMostPauses = 30;
 constexpr double kLongTurnUs = 1e5;
 
 constexpr Verb kBenchmarks[] = {
@@ -26,6 +27,15 @@ constexpr Verb kBenchmarks[] = {
     {"choice", bench_choice, "how close the profile's choices come to the best variants of the bundle"},
     {"bundle", bench_bundle, "size of a bundle, time to read and load it; time to open and search made-up ones"},
 };
+
+// The threads of some libraries spin after a call, OpenBLAS's for 2^28 cycles, and would slow the next library down.
+void wait_until_idle() {
+  for (int i = 0, idle = 0; i < kMostPauses && idle < 2; ++i) {  // twice, as some clocks tick every 16 ms
+    const auto before = os::processor_time();
+    std::this_thread::sleep_for(kPause);
+    idle = os::processor_time() - before < kPause / 10 ? idle + 1 : 0;
+  }
+}
 
 std::string names() {
   std::string text;
@@ -81,7 +91,7 @@ double time_us(const std::function<void()>& work) {
 void time_alternately(std::vector<TimedCall>& calls, std::size_t rounds) {
   for (std::size_t round = 0; round <= rounds; ++round) {
     for (TimedCall& timed : calls) {
-      std::this_thread::sleep_for(kPause);
+      wait_until_idle();
       if (round == 1) timed.us.clear();
       for (double turn = 0; turn < kLongTurnUs; turn += timed.us.back()) timed.us.push_back(time_us(timed.call));
     }

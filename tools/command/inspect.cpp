@@ -146,7 +146,7 @@ void print_entries(const Json& report) {
 void print_profiles(const Json& report) {
   const std::vector<Column> ranges = {
       {"m", "m", range_cell}, {"n", "n", range_cell}, {"k", "k", range_cell}, {"batch", "batch", range_cell}};
-  std::vector<Column> fields;
+  std::vector<Column> fields = {"regime"};
   for (const auto& [name, field] : cache::kCostModelNumbers) fields.emplace_back(name);
   for (const Json& profile : report["profiles"]) {
     std::printf("\nprofile of target %s: %s\n", profile["target"].dump().c_str(), profile_text(profile).c_str());

@@ -1,6 +1,7 @@
 #include "profile/cost_fit.hpp"
 
 #include <clbake/choice.hpp>
+#include <clbake/kernels/generator.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -139,7 +140,7 @@ Features fit_nonnegative(const std::vector<Observation>& observations) {
   return best;
 }
 
-cache::CostModel geometry_of(const kernels::Params& params) {
+cache::CostModel geometry_of(const kernels::Params& params, std::uint32_t regime) {
   using kernels::Family;
   cache::CostModel model;
   model.kind() = params.kind();
@@ -151,12 +152,17 @@ cache::CostModel geometry_of(const kernels::Params& params) {
   model.item_n = cuts ? params.ns : params.nl;
   model.step_k = cuts ? 1 : params.kl;
   model.slices = params.split_k;
+  const kernels::FewLines few = kernels::few_lines(params);
+  if (regime == 1) model.item_m = model.item_n = few.group;
+  model.regime = regime;
+  model.few_m = few.rows;
+  model.few_n = few.columns;
   return model;
 }
 
 cache::CostModel fit_cost_model(const kernels::Params& params, const std::vector<TimedShape>& shapes,
-                                std::uint32_t units) {
-  cache::CostModel geometry = geometry_of(params);
+                                std::uint32_t units, std::uint32_t regime) {
+  cache::CostModel geometry = geometry_of(params, regime);
   cache::CostModel best = geometry;
   best.error = std::numeric_limits<float>::infinity();
   for (const std::uint32_t resident : kResident) {

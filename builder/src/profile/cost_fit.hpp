@@ -15,14 +15,14 @@ struct TimedShape {
   double best_us = 0;  // of the fastest variant
 };
 
-// The variant's geometry, with all times 0.
-cache::CostModel geometry_of(const kernels::Params& params);
+// The variant's geometry, with all times 0, for the problems of a regime (cache::CostModel).
+cache::CostModel geometry_of(const kernels::Params& params, std::uint32_t regime = 0);
 
 // The cost model whose expected times differ least from the measured ones, in parts of the measured time. Shapes on
 // which the variant is far from the best count less: its time there will not be asked for. `units`: compute units of
-// the device. At least one shape.
+// the device. At least one shape; all of the regime.
 cache::CostModel fit_cost_model(const kernels::Params& params, const std::vector<TimedShape>& shapes,
-                                std::uint32_t units);
+                                std::uint32_t units, std::uint32_t regime = 0);
 
 // Logarithm of the measured time over the expected one, for each shape.
 std::vector<double> errors_of(const cache::CostModel& model, const std::vector<TimedShape>& shapes,

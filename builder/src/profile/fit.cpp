@@ -2,7 +2,8 @@
 //
 //   - Few variants cover the shapes (coverage.hpp): the default ones first, then again and again the one that gains
 //     most.
-//   - Each gets a cost model (cost_fit.hpp): eight numbers that give the expected time of any problem.
+//   - Each gets a cost model (cost_fit.hpp): eight numbers that give the expected time of any problem. One with `lines`
+//     gets two, as few rows or columns take another loop.
 //   - A kind of which few shapes were timed keeps the models of the prior, which is the profile that the tuning started
 //     from, with their times scaled to what was measured.
 //   - Where the choice by these models is slower than a measured winner by more than noise, a rule names the winner
@@ -50,12 +51,18 @@ class KindFit {
   Models fitted() const {
     Models models;
     for (const std::uint32_t v : variants_) {
-      const std::vector<TimedShape> timed = times_of(v);
-      if (timed.size() < kEnoughTimes) continue;
       const auto params = std::get<kernels::Params>(kernels::parse(tuning_.variants[v]));
-      models.push_back(fit_cost_model(params, timed, tuning_.compute_units));
-      models.back().variant = v;
-      models.back().margin = static_cast<float>(kMargin) * models.back().error;
+      std::vector<TimedShape> few = times_of(geometry_of(params, 1), v), more = times_of(geometry_of(params, 2), v);
+      const bool apart = few.size() >= kEnoughTimes && more.size() >= kEnoughTimes;
+      if (!apart) more.insert(more.end(), few.begin(), few.end());
+      const auto add = [&](const std::vector<TimedShape>& timed, std::uint32_t regime) {
+        if (timed.size() < kEnoughTimes) return;
+        models.push_back(fit_cost_model(params, timed, tuning_.compute_units, regime));
+        models.back().variant = v;
+        models.back().margin = static_cast<float>(kMargin) * models.back().error;
+      };
+      if (apart) add(few, 1);
+      add(more, apart ? 2 : 0);
     }
     return models;
   }
@@ -66,7 +73,7 @@ class KindFit {
     std::vector<std::vector<double>> errors;
     std::vector<double> all;
     for (const cache::CostModel& model : prior) {
-      errors.push_back(errors_of(model, times_of(model.variant), tuning_.compute_units));
+      errors.push_back(errors_of(model, times_of(model, model.variant), tuning_.compute_units));
       all.insert(all.end(), errors.back().begin(), errors.back().end());
     }
     if (all.empty()) return prior;
@@ -109,11 +116,13 @@ class KindFit {
     return m && m->final == times_.winner(shape)->final ? m : nullptr;
   }
 
-  std::vector<TimedShape> times_of(std::uint32_t variant) const {
+  // On the problems of the model's regime.
+  std::vector<TimedShape> times_of(const cache::CostModel& model, std::uint32_t variant) const {
     std::vector<TimedShape> timed;
     for (const std::uint32_t s : shapes_) {
       const Measurement* m = beside_winner(variant, s);
-      if (m) timed.push_back({problem_of(tuning_.shapes[s]), m->median_us, times_.best(s)});
+      if (m && std::isfinite(expected_us(model, problem_of(tuning_.shapes[s]), 1)))
+        timed.push_back({problem_of(tuning_.shapes[s]), m->median_us, times_.best(s)});
     }
     return timed;
   }
@@ -126,7 +135,7 @@ class KindFit {
     std::optional<double> default_us;
     for (const cache::CostModel& model : models) {
       const double us = expected_us(model, problem, tuning_.compute_units);
-      if (model.variant == default_of_[i]) default_us = us;
+      if (model.variant == default_of_[i] && std::isfinite(us)) default_us = us;
       if (us >= best_us) continue;
       best = &model;
       best_us = us;

@@ -86,6 +86,7 @@ Json model_json(const cache::CostModel& m) {
   for (const auto& [key, number] : cache::kCostModelNumbers) {
     row.push_back(rounded(static_cast<double>(m.*number), kModelDigits));
   }
+  if (m.regime != 0) row.push_back(m.regime);
   return row;
 }
 
@@ -226,6 +227,8 @@ class ProfileParser {
     });
   }
 
+  using Modelled = std::map<std::uint32_t, unsigned>;  // a bit for each regime, by variant
+
   bool rule(const JsonValue& at) {
     cache::Rule r;
     const auto variant = variant_index(r.variant);
@@ -248,18 +251,22 @@ class ProfileParser {
            in_.fail(at, "is one too many of " + kind_name(kind) + ": " + std::to_string(most) + " are allowed");
   }
 
-  bool model(const JsonValue& at, std::vector<cache::CostModel>& models, std::set<std::uint32_t>& seen) {
-    std::uint32_t variant = 0, resident = 0;
+  bool model(const JsonValue& at, std::vector<cache::CostModel>& models, Modelled& seen) {
+    std::uint32_t variant = 0, resident = 0, regime = 0;
     std::array<double, std::size(cache::kCostModelNumbers)> numbers{};
     static_assert(std::size(cache::kCostModelNumbers) == 10, "each number is read below");
     const auto number = [&](std::size_t i) { return in_.field(cache::kCostModelNumbers[i].name, numbers[i]); };
-    const bool read = in_.row(at, variant_index(variant), in_.field("resident", resident), number(0), number(1),
-                              number(2), number(3), number(4), number(5), number(6), number(7), number(8), number(9));
-    if (!read) return false;
+    const auto row = [&](const auto&... more) {
+      return in_.row(at, variant_index(variant), in_.field("resident", resident), number(0), number(1), number(2),
+                     number(3), number(4), number(5), number(6), number(7), number(8), number(9), more...);
+    };
+    const bool limited = at.json.is_array() && at.json.size() == numbers.size() + 3;
+    if (limited ? !row(in_.field("regime", regime)) : !row()) return false;
+    if (limited && regime != 1 && regime != 2) return in_.fail(at, "regime", "is neither 1 nor 2");
     if (resident < 1 || resident > kMaxResident) {
       return in_.fail(at, "resident", "is outside 1 to " + std::to_string(kMaxResident));
     }
-    cache::CostModel m = geometry_of(std::get<kernels::Params>(kernels::parse(t_.variants[variant])));
+    cache::CostModel m = geometry_of(std::get<kernels::Params>(kernels::parse(t_.variants[variant])), regime);
     m.variant = variant;
     m.resident = resident;
     for (std::size_t i = 0; i < numbers.size(); ++i) {
@@ -267,7 +274,10 @@ class ProfileParser {
       m.*cache::kCostModelNumbers[i].value = static_cast<float>(numbers[i]);
     }
     models.push_back(m);
-    if (!seen.insert(variant).second) return in_.fail(at, t_.variants[variant] + " is there twice");
+    unsigned& regimes = seen[variant];
+    const bool twice = (regimes & (1U | 1U << regime)) != 0 || (regime == 0 && regimes != 0);
+    regimes |= 1U << regime;
+    if (twice) return in_.fail(at, t_.variants[variant] + " is there twice");
     return room_for(at, m.kind(), models, kMaxModelsOfKind);
   }
 
@@ -286,8 +296,7 @@ class ProfileParser {
   std::map<std::string, std::uint32_t> variants_;  // by name
   std::map<std::string, std::uint32_t> shapes_;
   std::set<std::pair<std::uint32_t, std::uint32_t>> measured_;  // variant and shape
-  std::set<std::uint32_t> modelled_;                            // variants
-  std::set<std::uint32_t> in_prior_;
+  Modelled modelled_, in_prior_;
 };
 
 // The lists that others refer to come first.

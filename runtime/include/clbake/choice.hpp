@@ -42,11 +42,10 @@ class Choices {
   // For a row-major problem that is possible (`check`).
   Choice find(const Problem& problem) const;
 
-  // The least expected time of the other variants; nothing without cost models.
+  // The least expected time of the other variants; nothing without cost models for the problem.
   Choice runner_up(const Problem& problem, std::uint32_t chosen) const;
 
-  // The expected time of a variant for a row-major problem; nothing where it has no cost model for this kind of
-  // problem.
+  // The expected time of a variant for a row-major problem; nothing where it has no cost model for the problem.
   std::optional<double> expected_of(const Problem& problem, std::uint32_t variant) const;
 
   std::uint32_t target() const { return profile_.target; }
@@ -93,8 +92,9 @@ inline Tail tail_of(std::size_t tiles, std::size_t units, std::size_t k, std::si
 // True when the problem's sizes are in the rule's ranges.
 bool fits(const cache::Rule& rule, const Problem& problem);
 
-// The expected time of a call, in microseconds, on a device of so many compute units: FORMAT.md, "The cost model". The
-// problem is row-major and possible (`check`), and of the model's kind.
+// The expected time of a call, in microseconds, on a device of so many compute units: FORMAT.md, "The cost model".
+// Infinite where the model does not tell of the problem, which is row-major, possible (`check`) and of the model's
+// kind.
 double expected_us(const cache::CostModel& model, const Problem& problem, std::uint32_t units);
 
 // The real product that computes a complex row-major one (kernels/complex.cl): of m x 2n x 2k, with operands that are

@@ -1,10 +1,14 @@
 #include <clbake/choice.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace clbake {
 namespace {
+
+// Expected of a problem of which a model does not tell.
+constexpr double kNever = std::numeric_limits<double>::infinity();
 
 // Rounds up a number of at least 0. No call of the C library, which is slow where the compiler may not use SSE4.
 double round_up(double number) {
@@ -105,6 +109,8 @@ bool fits(const cache::Rule& rule, const Problem& p) {
 }
 
 double expected_us(const cache::CostModel& model, const Problem& p, std::uint32_t units) {
+  const bool few = p.m <= model.few_m || p.n <= model.few_n;
+  if (model.regime != 0 && few != (model.regime == 1)) return kNever;
   const Parts rows = cut(std::max<std::size_t>(p.m, 1), model.tile_m, model.item_m);  // m = 0: the time does not matter
   const Parts columns = cut(std::max<std::size_t>(p.n, 1), model.tile_n, model.item_n);
   const auto batch = static_cast<double>(p.batch);
@@ -146,6 +152,7 @@ Choices::Choice Choices::by_model(const Problem& problem, std::optional<std::uin
   const std::size_t kind = index_of(problem);
   for (std::uint32_t i = models_[kind]; i < models_[kind + 1]; ++i) {
     const Choice choice{profile_.models[i].variant, ChosenBy::model, expected(i, problem)};
+    if (choice.expected_us == kNever) continue;
     if (choice.variant == default_one) of_default = choice;
     if (best.variant && choice.expected_us >= best.expected_us) continue;
     best = choice;
@@ -160,7 +167,8 @@ Choices::Choice Choices::runner_up(const Problem& problem, std::uint32_t chosen)
   for (std::uint32_t i = models_[kind]; i < models_[kind + 1]; ++i) {
     if (profile_.models[i].variant == chosen) continue;
     const double us = expected(i, problem);
-    if (!best.variant || us < best.expected_us) best = {profile_.models[i].variant, ChosenBy::model, us};
+    if (us < kNever && (!best.variant || us < best.expected_us))
+      best = {profile_.models[i].variant, ChosenBy::model, us};
   }
   return best;
 }
@@ -168,7 +176,8 @@ Choices::Choice Choices::runner_up(const Problem& problem, std::uint32_t chosen)
 std::optional<double> Choices::expected_of(const Problem& problem, std::uint32_t variant) const {
   const std::size_t kind = index_of(problem);
   for (std::uint32_t i = models_[kind]; i < models_[kind + 1]; ++i) {
-    if (profile_.models[i].variant == variant) return expected(i, problem);
+    const double us = profile_.models[i].variant == variant ? expected(i, problem) : kNever;
+    if (us < kNever) return us;
   }
   return std::nullopt;
 }

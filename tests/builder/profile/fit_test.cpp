@@ -136,6 +136,18 @@ BOOST_AUTO_TEST_CASE(WhatIsSlowerThanTheDefaultVariantsIsNeverChosenHoweverNoisy
   }
 }
 
+BOOST_AUTO_TEST_CASE(FewRowsAreFittedApartWhereTheyTakeAnotherLoop) {
+  Notes notes;
+  for (int k = 100; k <= 1200; k += 100) {
+    notes.time(kDefault, "single nn 4x512x" + std::to_string(k), 0.1 * k);
+    notes.time(kDefault, "single nn 64x512x" + std::to_string(k), 5.0 * k);
+  }
+  const std::vector<cache::CostModel> models = notes.fitted().models;
+  BOOST_REQUIRE_EQUAL(models.size(), 2U);
+  BOOST_TEST((models[0].regime == 1U && models[1].regime == 2U && models[1].few_m == 8U));
+  for (const cache::CostModel& model : models) BOOST_TEST(model.error < 1e-3F);
+}
+
 // ---- The prior ----
 
 BOOST_AUTO_TEST_CASE(APriorOfTheSameDeviceStaysAsItIs) {

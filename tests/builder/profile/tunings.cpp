@@ -59,6 +59,7 @@ Tuning made_up_tuning(const Device& device) {
   t.exceptions = {small, transposed};
   cache::CostModel large = geometry_of_variant(t, 2);
   large.resident = 3;
+  large.regime = 2;
   large.call_us = 20.5F;
   large.wave_us = 1.25F;
   large.latency_us = 0.0625F;

@@ -206,6 +206,20 @@ BOOST_AUTO_TEST_CASE(the_least_expected_time_is_chosen) {
   BOOST_TEST(*choices.runner_up(problem(1, 1, 1), 1).variant == 0U);
 }
 
+BOOST_AUTO_TEST_CASE(a_model_counts_in_its_regime) {
+  cache::Profile profile;
+  profile.models = {constant(0, 2), constant(0, 4), constant(1, 3)};
+  for (const std::uint32_t regime : {1U, 2U}) profile.models[regime - 1].regime = regime;
+  for (cache::CostModel& model : profile.models) model.few_m = 8, model.few_n = 4;
+  for (const auto& [m, n] : {std::pair(8, 5), {9, 4}}) BOOST_TEST(chosen(profile, problem(m, n, 1)) == 0);
+  BOOST_TEST(chosen(profile, problem(9, 5, 1)) == 1);
+  const Choices choices(profile);
+  BOOST_TEST(*choices.expected_of(problem(9, 5, 1), 0) == 4);
+  BOOST_TEST(choices.runner_up(problem(9, 5, 1), 1).expected_us == 4);
+  profile.models = {profile.models[0]};
+  BOOST_TEST(chosen(profile, problem(9, 5, 1)) == UINT32_MAX);
+}
+
 BOOST_AUTO_TEST_CASE(an_exception_comes_first) {
   cache::Profile profile;
   profile.exceptions = {rule(7, 10)};

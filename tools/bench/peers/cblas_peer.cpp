@@ -33,7 +33,7 @@ SharedLibrary open(const Blas& blas, const std::string& path) {
   };
   set(blas.threads, std::to_string(std::max(1U, std::thread::hardware_concurrency())));
   set("MKL_DYNAMIC", "FALSE");
-  set("KMP_BLOCKTIME", "30");  // ms that its threads spin: less than the pause between turns
+  set("KMP_BLOCKTIME", "30");  // ms that its threads spin: each turn waits for them
 #if defined(__x86_64__) && defined(__GNUC__)
   // Some packaged versions of OpenBLAS take newer AVX-512 CPUs for older ones.
   if (path.empty() && __builtin_cpu_supports("avx512dq")) set("OPENBLAS_CORETYPE", "SkylakeX");

@@ -1,6 +1,7 @@
 // PROFILE.json: a Tuning as text that a person can read, one line for each cost model and measurement.
 //
-//   "models"        [index of the variant, resident, then the numbers of cache::kCostModelNumbers]
+//   "models"        [index of the variant, resident, then the numbers of cache::kCostModelNumbers, and the regime
+//                   unless it is 0]
 //   "prior"         the same, of what the tuning started from
 //   "exceptions"    [index of the variant, [min, max] of m, of n, of k, and of the batch unless it is any]: the
 //                   first that fits a problem of the variant's precision and transposes decides; a max of null has no

@@ -149,16 +149,18 @@ struct CostModel : GemmKind {
   std::uint32_t step_k = 1;
   std::uint32_t slices = 1;    // of k; 0: of the tail alone
   std::uint32_t resident = 1;  // work-groups that a compute unit runs at the same time
-  float call_us = 0;           // once
-  float wave_us = 0;           // for each wave of work-groups
-  float latency_us = 0;        // for each wave and step of k
-  float step_us = 0;           // for each work-group of the busiest unit and step of k
-  float unaligned_us = 0;      // ... besides, if rows of A or B are aligned badly
-  float a_us = 0;              // for each million elements of A
-  float b_us = 0;              // ... of B
-  float c_us = 0;              // ... of C, with the partial sums of slices
-  float error = 0;             // root mean square of ln(measured / expected): FORMAT.md says of which problems
-  float margin = 0;            // by which the default variant must be expected to be slower, in parts of the time
+  // The problems of which it tells: 0 all, 1 those of up to few_m rows or few_n columns, 2 all others.
+  std::uint32_t regime = 0, few_m = 0, few_n = 0;
+  float call_us = 0;       // once
+  float wave_us = 0;       // for each wave of work-groups
+  float latency_us = 0;    // for each wave and step of k
+  float step_us = 0;       // for each work-group of the busiest unit and step of k
+  float unaligned_us = 0;  // ... besides, if rows of A or B are aligned badly
+  float a_us = 0;          // for each million elements of A
+  float b_us = 0;          // ... of B
+  float c_us = 0;          // ... of C, with the partial sums of slices
+  float error = 0;         // root mean square of ln(measured / expected): FORMAT.md says of which problems
+  float margin = 0;        // by which the default variant must be expected to be slower, in parts of the time
 };
 
 // Its fields by name, in the order of the file. Characters instead of pointers: the loader has nothing to relocate.
@@ -168,9 +170,10 @@ struct CostModelField {
   T CostModel::*value;
 };
 constexpr CostModelField<std::uint32_t> kCostModelExtents[] = {
-    {"tile_m", &CostModel::tile_m},    {"tile_n", &CostModel::tile_n}, {"item_m", &CostModel::item_m},
-    {"item_n", &CostModel::item_n},    {"step_k", &CostModel::step_k}, {"slices", &CostModel::slices},
-    {"resident", &CostModel::resident}};
+    {"tile_m", &CostModel::tile_m},     {"tile_n", &CostModel::tile_n}, {"item_m", &CostModel::item_m},
+    {"item_n", &CostModel::item_n},     {"step_k", &CostModel::step_k}, {"slices", &CostModel::slices},
+    {"resident", &CostModel::resident}, {"regime", &CostModel::regime}, {"few_m", &CostModel::few_m},
+    {"few_n", &CostModel::few_n}};
 constexpr CostModelField<float> kCostModelNumbers[] = {{"call_us", &CostModel::call_us},
                                                        {"wave_us", &CostModel::wave_us},
                                                        {"latency_us", &CostModel::latency_us},

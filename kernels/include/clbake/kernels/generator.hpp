@@ -31,6 +31,14 @@ struct Kernel {
 // Requires check(params, some device).empty(). Pure: equal Params give equal Kernels.
 Kernel generate(const Params& params);
 
+// Up to so many rows or columns of C a variant with `lines` multiplies straight from memory, a group at a time
+// (register_lines.cl); of others 0. Where vectors lie across k, long ones have registers for the elements of more
+// columns.
+struct FewLines {
+  std::uint32_t rows = 0, columns = 0, group = 1;
+};
+FewLines few_lines(const Params& params);
+
 // kernels/complex.cl: what makes a complex product a real one.
 struct ComplexProgram {
   std::string source_name;  // "complex.cl"
