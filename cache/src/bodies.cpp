@@ -259,10 +259,8 @@ Status check_profile(const Profile& profile) {
 Status check(const CostModel& model, std::size_t variant_count) {
   if (Status status = check_precision(model.precision); !status) return status;
   if (model.variant >= variant_count) return no_such_variant();
-  for (const auto& [name, extent] : kCostModelExtents) {
-    const bool may_be_0 = extent == &CostModel::slices || extent == &CostModel::regime || extent == &CostModel::few_m ||
-                          extent == &CostModel::few_n;
-    if (model.*extent == 0 && !may_be_0) return malformed(name, " is 0");
+  for (const auto* at = kCostModelExtents; at->value != &CostModel::regime; ++at) {
+    if (model.*at->value == 0 && at->value != &CostModel::slices) return malformed(at->name, " is 0");
   }
   if (model.regime > 2) return malformed("regime is above 2");
   for (const auto& [name, number] : kCostModelNumbers) {

@@ -147,14 +147,13 @@ Choices::Choice Choices::find(const Problem& problem) const {
 
 // The least expected time, or the default variant's where that is not slower by the margin.
 Choices::Choice Choices::by_model(const Problem& problem, std::optional<std::uint32_t> default_one) const {
-  Choice best, of_default;
+  Choice best{std::nullopt, ChosenBy::model, kNever}, of_default = best;
   double needed = 0;  // expected time of the default variant from which on the best one is chosen
   const std::size_t kind = index_of(problem);
   for (std::uint32_t i = models_[kind]; i < models_[kind + 1]; ++i) {
     const Choice choice{profile_.models[i].variant, ChosenBy::model, expected(i, problem)};
-    if (choice.expected_us == kNever) continue;
-    if (choice.variant == default_one) of_default = choice;
-    if (best.variant && choice.expected_us >= best.expected_us) continue;
+    if (choice.variant == default_one && choice.expected_us < kNever) of_default = choice;
+    if (choice.expected_us >= best.expected_us) continue;
     best = choice;
     needed = choice.expected_us * (1 + static_cast<double>(profile_.models[i].margin));
   }
@@ -162,13 +161,12 @@ Choices::Choice Choices::by_model(const Problem& problem, std::optional<std::uin
 }
 
 Choices::Choice Choices::runner_up(const Problem& problem, std::uint32_t chosen) const {
-  Choice best;
+  Choice best{std::nullopt, ChosenBy::model, kNever};
   const std::size_t kind = index_of(problem);
   for (std::uint32_t i = models_[kind]; i < models_[kind + 1]; ++i) {
     if (profile_.models[i].variant == chosen) continue;
     const double us = expected(i, problem);
-    if (us < kNever && (!best.variant || us < best.expected_us))
-      best = {profile_.models[i].variant, ChosenBy::model, us};
+    if (us < best.expected_us) best = {profile_.models[i].variant, ChosenBy::model, us};
   }
   return best;
 }
