@@ -37,7 +37,7 @@ Params register_tile(Precision precision, std::uint32_t vector_bytes) {
   p.ml = wide ? 256 : 252;
   p.nl = 128;
   p.kl = wide ? 512 : 256;
-  p.ks = vector_bytes == 32 && !is_mixed(precision) ? 4 : 1;  // 4 to 14 % on Zen 3; an AVX-512 loop is long enough
+  p.ks = vector_bytes == 32 && !is_mixed(precision) ? 4 : 1;  // 4 to 14 % on Zen 3
   p.lines = !is_mixed(precision);
   return p;
 }
