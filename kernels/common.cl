@@ -113,10 +113,11 @@ typedef real updated;
 #define B_ALONG_K (LAYOUT_B == KMAJOR || (LAYOUT_B == ROW_MAJOR && (TRANS_B || READS_WEIGHTS)))
 // A block of KL, ML rows or NL columns, consists of lines of neighbours: how many, their length in elements, and the
 // distance from one to the next.
+#define B_COLUMNS NL
 #define A_LINES (A_ALONG_K ? ML : KL)
-#define B_LINES (B_ALONG_K ? NL : KL)
+#define B_LINES (B_ALONG_K ? B_COLUMNS : KL)
 #define A_LINE (A_ALONG_K ? KL : ML)
-#define B_LINE (B_ALONG_K ? KL : NL)
+#define B_LINE (B_ALONG_K ? KL : B_COLUMNS)
 #define A_LINE_STEP (A_ALONG_K ? A_STEP_I : A_STEP_P)
 #define B_LINE_STEP (B_ALONG_K ? B_STEP_J : B_STEP_P)
 

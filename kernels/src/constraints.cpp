@@ -81,7 +81,8 @@ bool is_warpgroup_tile(const Params& p) {
     return rows && p.nl % 64 == 0 && p.nl <= 256 && p.kl == 128;
   }
   const auto is_small = [](std::uint32_t side) { return side == 32 || side == 64; };
-  const bool fits = is_narrow(p) ? is_small(p.ml) && is_small(p.nl) : p.ml % 64 == 0 && p.nl % 64 == 0 && p.nl <= 256;
+  const bool columns = p.nl % 64 == 0 || (p.nl % 32 == 0 && p.nl > 128 && p.tensor_copies && !has_bytes(p));
+  const bool fits = is_narrow(p) ? is_small(p.ml) && is_small(p.nl) : p.ml % 64 == 0 && columns && p.nl <= 256;
   const std::uint32_t depth = p.kl * operand_bytes(p);
   return fits && (depth == 128 || depth == 256);
 }
@@ -242,9 +243,8 @@ const Constraint kFirst[] = {
     {"warpgroup", warpgroup_tile, "warpgroup_tile needs half, bfloat16 or bytes, and NVIDIA's sm_90, no other", "",
      [](const Case& c) { return operand_bytes(c.p) <= 2 && c.device.warpgroups; }},
     {"warpgroup", warpgroup_tile,
-     "ml and nl must be multiples of 64, nl at most 256, or each 32 or 64, and kl 128 or 256 bytes; with packed "
-     "weights "
-     "kl must be 128, and ml at most 256, 32, or 16 along k",
+     "ml and nl must be multiples of 64, nl at most 256, or each 32 or 64, and kl 128 or 256 bytes; with 16 bits and "
+     "tensor_copies nl may be 160 or 224; with packed weights kl must be 128, and ml at most 256, 32, or 16 along k",
      "ml nl kl", [](const Case& c) { return is_warpgroup_tile(c.p); }},
     {"warpgroup", warpgroup_tile, "ms must be 2, ns nl / 4, ks 1 and vector_width 8", "ms ns nl ks vector_width",
      [](const Case& c) { return c.p.ms == 2 && 4 * c.p.ns == c.p.nl && c.p.vector_width == 8 && c.p.ks == 1; }},

@@ -14,7 +14,8 @@ std::uint64_t local_memory_bytes(const Params& p) {
     case Family::warpgroup_tile: {  // tiles of elements, later the sums in singles; two barriers of 8 bytes
       // Lines along k as they are, lines along rows or columns of C with room for 64 at least: warpgroup_copies.cl.
       const auto bytes = [&](std::uint32_t side, bool along_k) {
-        return std::uint64_t{along_k ? side : std::max(side, 64U)} * p.kl * operand_bytes(p);
+        const std::uint32_t room = side > 64 || !along_k ? (side + 63) / 64 * 64 : side;
+        return std::uint64_t{room} * p.kl * operand_bytes(p);
       };
       const std::uint32_t bits = element_b(p.precision) == Element::q4 ? 4 : 8;
       const std::uint64_t packed = std::uint64_t{p.nl} / 16 * (p.kl / 32) * (64 * bits + 48);  // with heads

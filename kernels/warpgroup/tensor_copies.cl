@@ -126,7 +126,7 @@ static ALWAYS_INLINE void copy_tile(const uint tile, __global const uint* map, c
 // Both tiles of block number `block` of k, by one work-item.
 static ALWAYS_INLINE void copy_block(const TensorMaps maps, const Tile* tile, const int block, const uint pair,
                                      const uint barrier) {
-  arrive_with(barrier, A_BYTES + B_BYTES);
+  arrive_with(barrier, A_BYTES + (B_ALONG_K ? B_BYTES / B_LINES * NL : B_BYTES));
   copy_tile(pair, maps.a, A_SHAPE, (int)tile->row, block * KL, barrier);
   copy_tile(pair + A_BYTES, maps.b, B_SHAPE, (int)tile->column, block * KL, barrier);
 }
@@ -144,7 +144,7 @@ static ALWAYS_INLINE void make_maps(const TensorMaps maps, const Tile* tile, con
     __global const operand* a = tile->a - tile->row * (A_ALONG_K ? call->a_step : 1);
     __global const operand* b = tile->b - tile->column * (B_ALONG_K ? call->b_step : 1);
     make_map(made, a, call->a_step, A_LINES, A_ALONG_K ? m : depth, A_ALONG_K ? depth : m);
-    make_map(made + 32, b, call->b_step, B_LINES, B_ALONG_K ? n : depth, B_ALONG_K ? depth : n);
+    make_map(made + 32, b, call->b_step, B_ALONG_K ? NL : KL, B_ALONG_K ? n : depth, B_ALONG_K ? depth : n);
   }
   SYNCHRONIZE_WARP;
   show_map(maps.a, local_address(made));

@@ -10,6 +10,10 @@
 #endif
 #define CONSUMERS (READERS * SHARES)
 
+// 160 and 224 columns have room for whole lines of 128 bytes.
+#undef B_COLUMNS
+#define B_COLUMNS (NL > 64 ? (NL + 63) / 64 * 64 : NL)
+
 // Blocks of a line, and elements of each. In local memory each block of each line takes 128 bytes, half of them unused
 // by lines of 32 elements of 16 bits.
 #define LINE_ELEMENTS (128 / OPERAND_BYTES)

@@ -1,7 +1,7 @@
 // How the consumers of warpgroup_tile write rows of 8 neighbours to C: straight, where they are aligned, else through
 // local memory. Those of mixed products: warpgroup_mixed.cl.
 
-#define PIECES_AT_ONCE (VECTORS > 4 ? 2 : VECTORS)  // of what C had
+#define PIECES_AT_ONCE (VECTORS <= 4 ? VECTORS : VECTORS % 2 == 0 ? 2 : 1)  // of what C had
 
 // Stores 8 sums, aligned to 16 bytes. Like the next function by instructions of its own, as OpenCL's vload and vstore
 // promise no alignment.

@@ -46,6 +46,12 @@ static ALWAYS_INLINE ulong descriptor(const uint address, const uint block) {
 #elif WIDTH == 128
 #define SUM_LIST "{" SIXTY "%60, %61, %62, %63}"
 #define ALL_SUMS THIRTY_TWO_SUMS(0), THIRTY_TWO_SUMS(32)
+#elif WIDTH == 160
+#define SUM_LIST "{" SIXTY TEN("6") "%70, %71, %72, %73, %74, %75, %76, %77, %78, %79}"
+#define ALL_SUMS THIRTY_TWO_SUMS(0), THIRTY_TWO_SUMS(32), SIXTEEN_SUMS(64)
+#elif WIDTH == 224
+#define SUM_LIST "{" NINETY TEN("9") TEN("10") "%110, %111}"
+#define ALL_SUMS THIRTY_TWO_SUMS(0), THIRTY_TWO_SUMS(32), THIRTY_TWO_SUMS(64), SIXTEEN_SUMS(96)
 #elif WIDTH == 192
 #define SUM_LIST "{" NINETY "%90, %91, %92, %93, %94, %95}"
 #define ALL_SUMS THIRTY_TWO_SUMS(0), THIRTY_TWO_SUMS(32), THIRTY_TWO_SUMS(64)

@@ -104,6 +104,13 @@ BOOST_AUTO_TEST_CASE(WarpgroupTileIsRight) {
   check_at_edges(point("warpgroup_tile-h-nt-32x64x128-2x16x1-v8-apad-bpad-buffers3"));
 }
 
+// Columns that do not fill whole lines of 128 bytes.
+BOOST_AUTO_TEST_CASE(WarpgroupTileOf160And224ColumnsIsRight) {
+  check_with_every_transpose(point("warpgroup_tile-h-nn-128x224x64-2x56x1-v8-buffers4-tensor"));
+  check_with_every_transpose(point("warpgroup_tile-b-nn-192x160x64-2x40x1-v8-buffers4-tensor"));
+  check_at_edges(point("warpgroup_tile-h-nt-64x160x64-2x40x1-v8-split2-buffers5-tensor"));
+}
+
 // Bytes: integers and floating point, each type of C, operands as stored and packed.
 BOOST_AUTO_TEST_CASE(WarpgroupTileOfBytesIsRight) {
   for (const char* name :

@@ -77,7 +77,12 @@ Json time_choice(const BenchDevice& on, const Served& served, const Problem& pro
     }
   }
   std::map<std::string, double> us;
-  for (const Candidate& candidate : candidates) us[candidate.variant] = builder::median(candidate.turns_us);
+  std::vector<double> spreads;
+  for (const Candidate& candidate : candidates) {
+    const auto figures = builder::profile::figures_of(candidate.turns_us, true);
+    us[candidate.variant] = figures.median_us;
+    if (figures.runs > 1) spreads.push_back(figures.spread);
+  }
   if (us.count(choice) == 0) throw Failure(choice + ": wrong result");
   std::string best = choice;
   for (const Candidate& candidate : candidates) {
@@ -91,6 +96,7 @@ Json time_choice(const BenchDevice& on, const Served& served, const Problem& pro
           {"k", problem.k},
           {"batch", problem.batch},
           {"variants", us.size()},
+          {"spread", spreads.empty() ? 0 : builder::median(spreads)},
           {"timed", us},
           {"choice", choice},
           {"choice_us", us[choice]},
@@ -133,11 +139,11 @@ class TimesWriter {
          variants_}));
   }
 
-  void add(const Problem& problem, const Json& timed) {
+  void add(const Problem& problem, const Json& row) {
     if (path_.empty()) return;
     std::vector<double> us;
-    for (const std::string& variant : variants_) us.push_back(timed.value(variant, 0.0));
-    write(builder::profile::times_row(builder::shape_of(problem), us));
+    for (const std::string& variant : variants_) us.push_back(row["timed"].value(variant, 0.0));
+    write(builder::profile::times_row(builder::shape_of(problem), row["spread"], us));
   }
 
  private:
@@ -214,7 +220,7 @@ int bench_choice(const std::vector<std::string>& arguments) {
   for (const Problem& problem : problems) {
     rows.push_back(time_choice(on, served, problem, rounds));
     ratios.push_back(rows.back()["ratio"]);
-    writer.add(problem, rows.back()["timed"]);
+    writer.add(problem, rows.back());
     bar.show(rows.size(), problems.size(), name(Size{problem.m, problem.n, problem.k}));
   }
   bar.clear();

@@ -16,8 +16,8 @@ using namespace process;
 namespace {
 
 const std::string kFirstLine = "# clbake times 1";
-const std::string kColumns = "m,n,k,batch";
-constexpr std::size_t kSizes = 4;  // of them
+const std::string kColumns = "m,n,k,batch", kSpread = "spread";
+constexpr std::size_t kSizes = 4;  // columns before the spread, which old files lack
 constexpr std::uintmax_t kMostTimesBytes = std::uintmax_t{16} << 20;
 constexpr std::uint32_t kRuns = 3;  // a measurement of one call cannot win
 
@@ -31,6 +31,13 @@ std::string number(double us) {
 
 std::uint32_t whole_number(const std::string& text) {
   return static_cast<std::uint32_t>(std::strtoul(text.c_str(), nullptr, 10));
+}
+
+// -1: not a finite number of 0 or more.
+double number_of(const std::string& text) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  return !text.empty() && *end == 0 && value >= 0 && std::isfinite(value) ? value : -1;
 }
 
 std::vector<std::string> cells_of(const std::string& line) {
@@ -100,7 +107,8 @@ class Reader {
     std::string sizes;
     for (std::size_t i = 0; i < kSizes && i < cells.size(); ++i) sizes += (i > 0 ? "," : "") + cells[i];
     if (sizes != kColumns) return "the first columns are not " + kColumns;
-    for (std::size_t i = kSizes; i < cells.size(); ++i) {
+    first_ = kSizes + (cells.size() > kSizes && cells[kSizes] == kSpread ? 1 : 0);
+    for (std::size_t i = first_; i < cells.size(); ++i) {
       const auto params = kernels::parse(cells[i]);
       const auto* known = std::get_if<kernels::Params>(&params);
       if (!known || !(known->kind() == file_.kind)) return "no variant of this kind: '" + cells[i] + "'";
@@ -113,7 +121,7 @@ class Reader {
   }
 
   std::string row(const std::vector<std::string>& cells) {
-    const std::size_t wanted = kSizes + column_.size();
+    const std::size_t wanted = first_ + column_.size();
     if (cells.size() != wanted) return std::to_string(cells.size()) + " cells, not " + std::to_string(wanted);
     const Result<Shape> shape =
         parse_shape(kind_name(file_.kind) + " " + cells[0] + "x" + cells[1] + "x" + cells[2] + " batch " + cells[3]);
@@ -121,13 +129,14 @@ class Reader {
     const auto index = static_cast<std::uint32_t>(tuning_.shapes.size());
     if (!shapes_.insert(name(*shape)).second) return {};  // the same problem again
     tuning_.shapes.push_back(*shape);
+    const double spread = first_ > kSizes ? number_of(cells[kSizes]) : 0;
+    if (spread < 0) return "no spread: '" + cells[kSizes] + "'";
     for (std::size_t i = 0; i < column_.size(); ++i) {
-      const std::string& cell = cells[kSizes + i];
+      const std::string& cell = cells[first_ + i];
       if (cell.empty()) continue;
-      char* end = nullptr;
-      const double us = std::strtod(cell.c_str(), &end);
-      if (*end != 0 || !(us > 0) || std::isinf(us)) return "no time: '" + cell + "'";
-      tuning_.measurements.push_back({column_[i], index, us, 0, kRuns, true});
+      const double us = number_of(cell);
+      if (us <= 0) return "no time: '" + cell + "'";
+      tuning_.measurements.push_back({column_[i], index, us, spread, kRuns, true});
     }
     return {};
   }
@@ -136,6 +145,7 @@ class Reader {
   TimesFile file_;
   bool has_kind_ = false;
   bool has_columns_ = false;
+  std::size_t first_ = 0;                          // cell of a variant
   std::vector<std::uint32_t> column_;              // index of the variant of each
   std::map<std::string, std::uint32_t> variants_;  // of all files
   std::set<std::string> shapes_;
@@ -151,14 +161,14 @@ std::string times_header(const TimesFile& file) {
   note("compute_units", std::to_string(file.compute_units));
   for (const auto& [key, value] : file.notes) note(key, value);
   note("kind", kind_name(file.kind));
-  text += kColumns;
+  text += kColumns + ',' + kSpread;
   for (const std::string& variant : file.variants) text += ',' + variant;
   return text + '\n';
 }
 
-std::string times_row(const Shape& shape, const std::vector<double>& us) {
+std::string times_row(const Shape& shape, double spread, const std::vector<double>& us) {
   std::string text = std::to_string(shape.m) + ',' + std::to_string(shape.n) + ',' + std::to_string(shape.k) + ',' +
-                     std::to_string(shape.batch);
+                     std::to_string(shape.batch) + ',' + number(spread);
   for (const double time : us) text += ',' + (time > 0 ? number(time) : std::string());
   return text + '\n';
 }

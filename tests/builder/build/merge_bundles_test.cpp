@@ -161,15 +161,8 @@ BOOST_AUTO_TEST_CASE(ProgramsOfOneContentAreJoinedWithTheirLaunches) {
 }
 
 BOOST_AUTO_TEST_CASE(TheOrderOfBundlesDoesNotDecideThatOfLaunches) {
-  Contents first = small_contents();
-  cache::Variant program;
-  program.name = "content-1";
-  program.family = "program";
-  program.precision = no_precision;
-  program.contract = 1;
-  program.content[0] = 1;
-  program.launches = {{cache::Role::kernel, "rows", {64, 1, 1}, 1, 1}, {cache::Role::kernel, "rows", {8, 1, 1}, 1, 1}};
-  first.variants.push_back(program);
+  const Contents first =
+      with_program({{cache::Role::kernel, "rows", {64, 1, 1}, 1, 1}, {cache::Role::kernel, "rows", {8, 1, 1}, 1, 1}});
   Contents second = first;
   second.variants[3].launches.pop_back();
   Contents third = first;

@@ -39,8 +39,8 @@ BOOST_AUTO_TEST_CASE(TimesAreReadAsTheyAreWritten) {
   file.notes = {{"date", "2026-11-27T05:00:00Z"}, {"tool", "clbake 1.0.0"}, {"commit", "abc: 1"}};
   file.variants = {kTile, kDirect};
   const Shape thin = *parse_shape("single nn 1x200x3000"), batch = *parse_shape("single nn 16x16x16 batch 9");
-  const Tuning tuning =
-      required(read({times_header(file) + times_row(thin, {1.2345, 0}) + times_row(batch, {12345.6, 123.45})}));
+  const Tuning tuning = required(
+      read({times_header(file) + times_row(thin, 0.25, {1.2345, 0}) + times_row(batch, 0, {12345.6, 123.45})}));
   BOOST_TEST((tuning.target == file.target));
   BOOST_TEST(tuning.compute_units == 20U);
   BOOST_TEST(tuning.date == "2026-11-27T05:00:00Z");
@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(TimesAreReadAsTheyAreWritten) {
   for (std::size_t i = 0; i < 3; ++i) {
     const Measurement& m = tuning.measurements[i];
     BOOST_TEST(m.median_us == us[i], boost::test_tools::tolerance(1e-3));
-    BOOST_TEST((m.runs > 1 && m.final));
+    BOOST_TEST((m.runs > 1 && m.final && m.spread == (i == 0 ? 0.25 : 0)));
   }
 }
 
@@ -77,6 +77,7 @@ BOOST_AUTO_TEST_CASE(TimesThatCannotBeMeantAreRefusedWithTheirLine) {
       {header() + "1,2,3,1,5\n", "line 8: 5 cells, not 6"},
       {header() + "1,2,3,1,5,six\n", "line 8: no time: 'six'"},
       {header() + "1,2,3,1,5,-6\n", "line 8: no time: '-6'"},
+      {header("spread," + kTile) + "1,2,3,1,-1,6\n", "line 8: no spread: '-1'"},
       {header() + "1,2,3,0,5,6\n", "line 8: "},
       {header() + "1,2,x,1,5,6\n", "line 8: "}};
   for (const auto& [text, message] : cases) {

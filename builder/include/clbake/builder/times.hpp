@@ -7,8 +7,11 @@
 //   # date: 2026-11-27T05:00:00Z
 //   # tool: clbake 1.0.0                       any further "# key: value" is for people
 //   # kind: half nn
-//   m,n,k,batch,VARIANT,VARIANT,...
-//   1024,1024,1024,1,15.21,17.03,...           microseconds of one call; empty where the variant was not timed
+//   m,n,k,batch,spread,VARIANT,VARIANT,...
+//   1024,1024,1024,1,0.012,15.21,17.03,...     microseconds of one call; empty where the variant was not timed
+//
+// The spread is the interquartile range of a variant's turns in parts of their median, in the middle of all variants;
+// a file without this column has a spread of 0.
 #pragma once
 
 #include <clbake/builder/tuning.hpp>
@@ -31,7 +34,7 @@ struct TimesFile {
 std::string times_header(const TimesFile& file);
 
 // A row and its end of line. `us`: one time for each variant of the file; 0: not timed.
-std::string times_row(const Shape& shape, const std::vector<double>& us);
+std::string times_row(const Shape& shape, double spread, const std::vector<double>& us);
 
 // Reads files of one device into measurements, which fit() takes: each problem once, in the order of the files. Fails
 // with malformed, naming file and line, with invalid_argument when two files are about different devices, and like

@@ -76,6 +76,8 @@ bool PointWalk::admits_prefix() const {
     if (axes_[i].parameter.name == "kl") {
       axes_[i].parameter.set(least, *std::min_element(axes_[i].values.begin(), axes_[i].values.end()));
     }
+    // 160 and 224 columns of warpgroup_tile need them.
+    if (axes_[i].parameter.name == "tensor_copies") least.tensor_copies = least.nl % 64 == 32 && least.nl > 128;
   }
   if (least.ns % least.vector_width > 0 || least.nl % least.ns > 0 || least.ml % least.ms > 0) return false;
   if (prefix_.size() < block_axes_ || kernels::admits(device_, least)) return true;

@@ -46,13 +46,6 @@ struct LogFile::Stream {
   posix::OwnDescriptor copy;  // as programs close their standard streams
 };
 
-LogFile::LogFile(std::string path, std::unique_ptr<Stream> stream)
-    : path_(std::move(path)), stream_(std::move(stream)) {}
-LogFile::LogFile(LogFile&&) noexcept = default;
-LogFile::~LogFile() = default;
-
-LogFile LogFile::at(const std::string& path) { return {path, nullptr}; }
-
 Result<LogFile> LogFile::to_stderr() {
   auto stream = std::make_unique<Stream>();
   if (stream->copy.take(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1))) {

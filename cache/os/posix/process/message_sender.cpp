@@ -48,11 +48,6 @@ Result<MessageSender> MessageSender::start(const std::vector<std::string>& argum
   return MessageSender(std::move(channel));
 }
 
-MessageSender::MessageSender(std::unique_ptr<Channel> channel) : channel_(std::move(channel)) {}
-MessageSender::MessageSender(MessageSender&& other) noexcept = default;
-MessageSender& MessageSender::operator=(MessageSender&& other) noexcept = default;
-MessageSender::~MessageSender() = default;
-
 // Every message is a file in memory, whose descriptor goes through the socket: so a message of any size is sent at once
 // or not at all, and the socket holds hundreds of them before the receiver has started to read.
 Status MessageSender::send(const std::string& message) const {

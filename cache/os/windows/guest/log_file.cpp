@@ -17,13 +17,6 @@ struct LogFile::Stream {
   windows::Handle copy;  // as programs close their standard streams
 };
 
-LogFile::LogFile(std::string path, std::unique_ptr<Stream> stream)
-    : path_(std::move(path)), stream_(std::move(stream)) {}
-LogFile::LogFile(LogFile&&) noexcept = default;
-LogFile::~LogFile() = default;
-
-LogFile LogFile::at(const std::string& path) { return {path, nullptr}; }
-
 Result<LogFile> LogFile::to_stderr() {
   HANDLE copy = nullptr;
   HANDLE const process = ::GetCurrentProcess();

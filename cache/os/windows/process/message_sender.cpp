@@ -86,11 +86,6 @@ Result<MessageSender> MessageSender::start(const std::vector<std::string>& argum
   return MessageSender(std::move(channel));
 }
 
-MessageSender::MessageSender(std::unique_ptr<Channel> channel) : channel_(std::move(channel)) {}
-MessageSender::MessageSender(MessageSender&& other) noexcept = default;
-MessageSender& MessageSender::operator=(MessageSender&& other) noexcept = default;
-MessageSender::~MessageSender() = default;
-
 Status MessageSender::send(const std::string& message) const {
   const HANDLE receiver = channel_->receiver.get();
   if (::WaitForSingleObject(receiver, 0) == WAIT_OBJECT_0) return {Code::not_found, "has ended"};

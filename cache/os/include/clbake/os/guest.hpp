@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace clbake::os {
 
@@ -56,20 +57,18 @@ class LogFile {
   struct Stream;
 
   // A file, which is appended to and opened for each line, so that the program cannot take it for its own.
-  static LogFile at(const std::string& path);
+  static LogFile at(const std::string& path) { return {path, nullptr}; }
 
   // The program's stderr as it is now. Fails with io where there is none.
   static Result<LogFile> to_stderr();
-  LogFile(LogFile&& other) noexcept;
-  ~LogFile();
 
   // Appends the line in one piece. Best effort: a full disk loses it, and a pipe without reader raises no signal.
   void write(std::string_view line) const noexcept;
 
  private:
-  LogFile(std::string path, std::unique_ptr<Stream> stream);
+  LogFile(std::string path, std::shared_ptr<Stream> stream) : path_(std::move(path)), stream_(std::move(stream)) {}
   std::string path_;                // empty: the stream
-  std::unique_ptr<Stream> stream_;  // of stderr
+  std::shared_ptr<Stream> stream_;  // of stderr
 };
 
 }  // namespace clbake::os
