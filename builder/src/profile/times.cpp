@@ -17,7 +17,7 @@ namespace {
 
 const std::string kFirstLine = "# clbake times 1";
 const std::string kColumns = "m,n,k,batch", kSpread = "spread";
-constexpr std::size_t kSizes = 4;  // columns before the spread, which old files lack
+constexpr std::size_t kSizes = 4;  // columns before the spread, which a file may lack
 constexpr std::uintmax_t kMostTimesBytes = std::uintmax_t{16} << 20;
 constexpr std::uint32_t kRuns = 3;  // a measurement of one call cannot win
 

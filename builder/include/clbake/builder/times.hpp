@@ -10,8 +10,8 @@
 //   m,n,k,batch,spread,VARIANT,VARIANT,...
 //   1024,1024,1024,1,0.012,15.21,17.03,...     microseconds of one call; empty where the variant was not timed
 //
-// The spread is the interquartile range of a variant's turns in parts of their median, in the middle of all variants;
-// a file without this column has a spread of 0.
+// spread: each variant's interquartile range of its turns divided by their median; of these the median. A file may lack
+// this column: then noise is not known, and counts as 0.
 #pragma once
 
 #include <clbake/builder/tuning.hpp>
