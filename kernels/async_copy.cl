@@ -2,7 +2,9 @@
 // from sm_80 on, and the order in which work-groups take their tiles.
 
 #define CHUNK_BYTES 16                            // of a copy
+#ifndef LOAD_WIDTH                                // local_tile has it as a parameter
 #define LOAD_WIDTH (CHUNK_BYTES / OPERAND_BYTES)  // elements of a chunk
+#endif
 
 // The address of local memory that PTX takes.
 static ALWAYS_INLINE uint local_address(__local const void* pointer) { return (uint)(uintptr_t)pointer; }
@@ -22,6 +24,23 @@ static ALWAYS_INLINE void copy_piece(const int size, const uint address, __globa
     COPY_PIECE("8", address, from, bytes);
   } else {
     COPY_PIECE("4", address, from, bytes);
+  }
+}
+
+// The same for a `size` of 16, too, if `wanted`: without a branch, over which the assembler would move nothing.
+#define COPY_IF(wanted, kind, size, address, from, bytes)                                                      \
+  __asm__ volatile("{.reg .pred p; setp.ne.s32 p, %3, 0; @p cp.async." kind ".shared.global [%0], [%1], " size \
+                   ", %2;}" ::"r"(address),                                                                    \
+                   "l"(from), "r"(bytes), "r"((int)(wanted))                                                   \
+                   : "memory")
+static ALWAYS_INLINE void copy_if(const bool wanted, const int size, const uint address, __global const operand* from,
+                                  const int bytes) {
+  if (size == 16) {
+    COPY_IF(wanted, "cg", "16", address, from, bytes);
+  } else if (size == 8) {
+    COPY_IF(wanted, "ca", "8", address, from, bytes);
+  } else {
+    COPY_IF(wanted, "ca", "4", address, from, bytes);
   }
 }
 

@@ -36,7 +36,8 @@
 //   KS            unrolling of the loop over the depth of a tile
 //   VECTOR_WIDTH  elements per read from local memory and of an accumulator
 //   BUFFERS       pairs of tiles in local memory. 2 (double buffering): work-items fill one pair while others still
-//                 multiply the other, with one barrier per block of k. 1: two barriers, half the memory
+//                 multiply the other, with one barrier per block of k. 1: two barriers, half the memory. From 3 on a
+//                 ring that asynchronous copies fill (async_ring.cl), which takes no registers for what is loaded
 //   PREFETCH      1: the next tiles are loaded into registers before the current ones are multiplied, which hides the
 //                 latency. 0: they are loaded when they are due, which takes fewer registers
 //   LOAD_WIDTH    elements per load from global memory, where tiles are whole and addresses aligned; else 1
@@ -194,24 +195,32 @@ static ALWAYS_INLINE void multiply(realv sum[MS][VECTORS], const Fragments* frag
 // ADD_SHARES.
 #define RETURNS (RETURNS_BEFORE_BARRIERS && SHARES == 1)
 
+#define RING (BUFFERS > 2)
+#if RING
+#define STEPS (KL / SHARES)
+#define LOAD_FRAGMENTS(to, s) \
+  load_fragments(to, pair + (share * STEPS + (s)) * A_ROW, pair + A_TILE + (share * STEPS + (s)) * B_ROW, x, y)
+#endif
 #define A_VECTORS ((BUFFERS * A_TILE - 1) / VECTOR_WIDTH + 1)
 #define B_VECTORS (BUFFERS * B_TILE / VECTOR_WIDTH)
-#if SHARES > 1
 #define SUM_VECTORS SHARED_SUMS(SHARES, PLACES)
-#endif
 
 GEMM_KERNEL(LOCAL_X, LOCAL_Y* SHARES) {
   READ_NUMBERS;
-#if SHARES == 1
+#if SHARES == 1 && !RING
   __local cellv a_vectors[A_VECTORS];  // arrays of vectors, for their alignment
   __local cellv b_vectors[B_VECTORS];
 #else
   __local cellv vectors[A_VECTORS + B_VECTORS > SUM_VECTORS ? A_VECTORS + B_VECTORS : SUM_VECTORS];
   __local cellv* a_vectors = vectors;
+#endif
+  __local cell* tiles = (__local cell*)a_vectors;
+#if !RING
+#if SHARES > 1
   __local cellv* b_vectors = vectors + A_VECTORS;
 #endif
-  __local cell* a_tiles = (__local cell*)a_vectors;
   __local cell* b_tiles = (__local cell*)b_vectors;
+#endif
   const Tile tile = find_tile(TILE_ROW, TILE_COLUMN, ML, NL, GEMM_ARGUMENTS);
   if (RETURNS && OUTSIDE_C) {
     return;  // the whole work-group returns, so no barrier is left waiting
@@ -229,6 +238,9 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y* SHARES) {
   const int y = WORK_ITEM_Y;
   realv sum[MS][VECTORS];
   CLEAR_SUM;
+#if RING
+  MULTIPLY_RING
+#else
   // The work-item's first element in the tiles to load next, and in those of local memory; the steps of k that are
   // left.
   __global const operand* a_source =
@@ -248,7 +260,7 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y* SHARES) {
     LOAD_TILES;
   }
   while (left > 0) {
-    __local cell* a_tile = a_tiles + buffer * A_TILE;
+    __local cell* a_tile = tiles + buffer * A_TILE;
     __local cell* b_tile = b_tiles + buffer * B_TILE;
     if (PREFETCH == 0) {
       LOAD_TILES;
@@ -274,6 +286,7 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y* SHARES) {
     buffer = BUFFERS - 1 - buffer;
   }
   if (FRAGMENTS == 2) multiply(sum, &current);
+#endif
 #if SHARES > 1
   barrier(CLK_LOCAL_MEM_FENCE);  // all have read the last tiles
   ADD_SHARES((__local realv*)vectors, SHARES, share, PLACES, place)

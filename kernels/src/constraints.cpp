@@ -99,8 +99,8 @@ std::uint64_t other_items(const Params& p) {
 }
 
 bool takes_sm_90_memory(const Case& c) {
-  return c.device.warpgroups &&
-         (c.p.family == Family::warp_tile || c.p.family == Family::warpgroup_tile || has_matrix_weights(c.p));
+  return c.device.warpgroups && (c.p.family == Family::warp_tile || c.p.family == Family::warpgroup_tile ||
+                                 has_matrix_weights(c.p) || has_ring(c.p));
 }
 
 // Rules about the parameters alone, or with what the device has.
@@ -196,7 +196,19 @@ const Constraint kFirst[] = {
      [](const Case& c) { return !has_image(c.p); }},
     {"family", every & ~warpgroup_tile, "layout kmajor is warpgroup_tile's", "layout_a layout_b",
      [](const Case& c) { return !has_k_major(c.p); }},
-    {"family", local_tile, "buffers must be 1 or 2", "buffers", [](const Case& c) { return c.p.buffers <= 2; }},
+    {"ring", local_tile,
+     "3 to 6 buffers need single precision, NVIDIA's sm_80 or later, load_width and vector_width 4, prefetch, no "
+     "exchange, operands as stored or padded, powers of two as ml, nl, kl and work-items, and kl * min(ml, nl) of 4 "
+     "for each work-item",
+     "buffers load_width vector_width prefetch exchange layout_a layout_b ml nl kl ms ns shares",
+     [](const Case& c) {
+       const Params& p = c.p;
+       const bool device = multiplied(p) == Precision::single_precision && c.device.ptx >= 80;
+       const bool choices = p.load_width == 4 && p.vector_width == 4 && p.prefetch && !p.exchange && reads_rows(c);
+       return !has_ring(p) ||
+              (p.buffers <= 6 && device && choices && is_power(p.ml) && is_power(p.nl) && is_power(p.kl) &&
+               is_power(c.group.x * c.group.y) && std::uint64_t{p.kl} * std::min(p.ml, p.nl) >= 4 * c.items);
+     }},
     {"work-group-width", local_tile, "nl / ns must be 2 or more", "nl ns",
      [](const Case& c) { return c.group.x >= 2; }},
     {"work-group-width", stripe, "nl / ns must be 2 or more with an operand in local memory", "nl ns",

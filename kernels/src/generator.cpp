@@ -38,7 +38,8 @@ std::vector<std::string> files_of(const Params& params) {
   add(bytes, {"terms.cl"});
   add(family == Family::stripe, {"pack_image.cl"});
   add(true, {"reduce.cl"});
-  add(family == Family::warp_tile || warpgroups || matrix_weights, {"async_copy.cl"});
+  const bool ring = family == Family::warp_tile || has_ring(params);
+  add(ring || warpgroups || matrix_weights, {"async_copy.cl"});
   add(reads_weights(params), {"packed_weights.cl"});
   add(warpgroups, {"warpgroup_ring.cl", "warpgroup_turns.cl", "warpgroup_copies.cl", "tensor_copies.cl",
                    "warpgroup_gather.cl", mixed ? "warpgroup_mixed.cl" : "warpgroup_update.cl", "warpgroup_wgmma.cl"});
@@ -47,6 +48,7 @@ std::vector<std::string> files_of(const Params& params) {
   add(params.dots, {"register_dots.cl"});
   add(params.lines, {"register_lines.cl"});
   add(family == Family::local_tile, {"tile_loads.cl", "exchange.cl"});
+  add(ring, {"async_ring.cl"});
   add(shares_k(family) || family == Family::local_tile || family == Family::warp_tile, {"share_k.cl"});
   files.push_back(matrix_weights ? "weight_mma.cl" : std::string(name(family)) + ".cl");
   return files;

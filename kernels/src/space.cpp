@@ -89,7 +89,7 @@ const Space kSpaces[] = {
                                   {"layout_b", kBufferLayouts},
                                   {"load_width", {1, 2, 4, 8}},
                                   {"map", values({Map::blocked, Map::cyclic, Map::zigzag, Map::mma})},
-                                  {"buffers", {1, 2}},
+                                  {"buffers", {1, 2, 3, 4}},
                                   {"padding", {0, 1, 2, 4, 8}},
                                   {"prefetch", kSwitch},
                                   {"fragments", {1, 2}},

@@ -15,6 +15,8 @@ inline std::uint32_t operand_bytes(const Params& p) { return bytes_of(element_a(
 inline bool has_bytes(const Params& p) { return is_mixed(p.precision) && !has_weights(p.precision); }
 // True if local memory holds pairs of elements, which matrix units multiply: PAIRED of tile_loads.cl.
 inline bool has_pairs(const Params& p) { return p.map == Map::mma; }
+// True if asynchronous copies fill a ring of tiles: RING of local_tile.cl.
+inline bool has_ring(const Params& p) { return p.family == Family::local_tile && p.buffers > 2; }
 // weight_mma.cl.
 inline bool has_matrix_weights(const Params& p) { return p.family == Family::weight_tile && p.map == Map::mma; }
 

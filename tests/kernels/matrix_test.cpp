@@ -167,6 +167,19 @@ BOOST_AUTO_TEST_CASE(WarpTileIsRight) {
   check_at_edges(point("warp_tile-d-tt-64x128x16-4x16x8-v2-apad-bpad-buffers4-mapmma"));
 }
 
+// A ring of tiles that asynchronous copies fill, on NVIDIA's devices from sm_80 on only.
+BOOST_AUTO_TEST_CASE(LocalTileWithRingIsRight) {
+  for (const char* tile :
+       {"32x64x8-4x8x8-v4-buffers3-load4-padding4-mapzigzag-fragments2", "64x32x16-4x4x4-v4-split2-buffers6-load4",
+        "32x32x16-4x4x8-v4-split0-buffers4-load4-padding4-mapzigzag-fragments2-shares2",
+        "16x32x32-4x4x32-v4-apad-buffers3-load4-padding4",
+        "64x64x8-8x8x8-v4-bpad-buffers4-load4-mapblocked-fragments2"}) {
+    check_with_every_transpose(point(std::string("local_tile-s-nn-") + tile));
+  }
+  check_at_edges(point("local_tile-s-nn-256x128x8-16x8x8-v4-buffers3-load4-padding4-mapzigzag-fragments2"));
+  check_at_edges(point("local_tile-s-tt-128x256x16-16x8x16-v4-buffers3-load4-padding4-mapzigzag-fragments2"));
+}
+
 BOOST_AUTO_TEST_CASE(PointsAreRightInEveryPrecision, *boost::unit_test::label("slow")) {
   std::set<std::string> names;  // of points, each once: any precision and transposes stand for all
   const auto add = [&](const auto& points) {

@@ -13,7 +13,7 @@ command -v oclgrind > /dev/null || { echo "oclgrind is not installed"; exit 77; 
 here=$(dirname "$0")
 variants=
 while read -r point; do
-  case "$point" in *-mapmma* | *-exchange* | warpgroup_tile* | thin_tile*) continue ;; esac  # PTX and sub-groups, which Oclgrind lacks
+  case "$point" in *-mapmma* | *-exchange* | *-buffers[3-6]* | warpgroup_tile* | thin_tile*) continue ;; esac  # PTX and sub-groups, which Oclgrind lacks
   case "$point" in *-h-*) continue ;; esac
   if [ -n "$all" ]; then
     pairs="nn tt"

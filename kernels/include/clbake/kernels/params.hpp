@@ -90,7 +90,7 @@ struct Params : GemmKind {
   std::uint32_t split_k = 1;
   bool local_a = false;          // stripe: A goes through local memory
   bool local_b = false;          // stripe: B goes through local memory
-  std::uint32_t buffers = 1;     // tiles of each operand in local memory; local_tile: 1 or 2
+  std::uint32_t buffers = 1;     // tiles of each operand in local memory; local_tile: from 3 on a ring
   bool prefetch = true;          // local_tile: load the next tiles into registers while the current ones are multiplied
   std::uint32_t load_width = 1;  // local_tile: elements per load from global memory
   std::uint32_t padding = 0;     // local_tile: elements behind each row of a tile, against bank conflicts
