@@ -31,8 +31,7 @@ static ALWAYS_INLINE void copy_piece(const int size, const uint address, __globa
 #define COPY_IF(wanted, kind, size, address, from, bytes)                                                      \
   __asm__ volatile("{.reg .pred p; setp.ne.s32 p, %3, 0; @p cp.async." kind ".shared.global [%0], [%1], " size \
                    ", %2;}" ::"r"(address),                                                                    \
-                   "l"(from), "r"(bytes), "r"((int)(wanted))                                                   \
-                   : "memory")
+                   "l"(from), "r"(bytes), "r"((int)(wanted)))
 static ALWAYS_INLINE void copy_if(const bool wanted, const int size, const uint address, __global const operand* from,
                                   const int bytes) {
   if (size == 16) {

@@ -10,22 +10,25 @@
 // One barrier for each block of k is enough: behind it all have read the pair of the block before, whose place the next
 // copies take, and the copies of the next block have arrived.
 //
-// The family defines multiply; STEPS, the parts in which it multiplies a block; and LOAD_FRAGMENTS(to, s), which reads
-// the operands of part s from `pair`.
+// The family defines multiply, and LOAD_FRAGMENTS(to, s), which reads the operands of step s from `pair`.
 
 #define PAIR (A_TILE + B_TILE)  // elements of a pair of tiles
 
+// PIECE: the place in a tile of op(A), or op(B), of element `at` of line l. LINEAR: the sum of those of l and `at`.
 #ifdef PADDING
 // local_tile: a row for each step of k. What lies along k is transposed on its way.
-#define A_PIECE(l, at) (A_ALONG_K ? (at)*A_ROW + (l) : (l)*A_ROW + (at))
-#define B_PIECE(l, at) (B_ALONG_K ? (at)*B_ROW + (l) : (l)*B_ROW + (at))
+#define PIECE(is_a, l, at) \
+  ((is_a) ? A_ALONG_K ? (at)*A_ROW + (l) : (l)*A_ROW + (at) : B_ALONG_K ? (at)*B_ROW + (l) : (l)*B_ROW + (at))
+#define LINEAR true
+#define STEPS (KL / SHARES)  // in which a work-item multiplies a block
 #define A_IN_CHUNKS !A_ALONG_K
 #define B_IN_CHUNKS !B_ALONG_K
 #else
 // warp_tile: lines as they lie in global memory. Their chunks, 16 bytes, are swizzled: chunk c of line l has the place
 // c ^ 2 * (l % 4).
-#define A_PIECE(l, at) ((l)*A_LINE + place_in_line(l, at))
-#define B_PIECE(l, at) ((l)*B_LINE + place_in_line(l, at))
+#define PIECE(is_a, l, at) ((l) * ((is_a) ? A_LINE : B_LINE) + place_in_line(l, at))
+#define LINEAR false
+#define STEPS (KL / KS / SHARES)
 #define A_IN_CHUNKS true
 #define B_IN_CHUNKS true
 #define A_TILE (ML * KL)
@@ -33,6 +36,11 @@
 #define WORK_ITEMS (PLACES * SHARES)
 static ALWAYS_INLINE uint place_in_line(const uint line, const uint at) { return (at / 2 ^ line % 4 * 2) * 2 + at % 2; }
 #endif
+
+// Copies are started in parts, before the last step of a block waits for those of the next: all at once they would keep
+// the reads of fragments waiting.
+#define PARTS (STEPS > 1 ? STEPS - 1 : 1)
+#define ALL -1
 
 // Blocks of k whose copies may still be on their way when the next one is due.
 #define LATE TEXT(BUFFERS) " - 2"
@@ -58,54 +66,64 @@ static ALWAYS_INLINE int rows_from(const uint item, const uint line, const bool 
 // Starts to copy a work-item's part of a tile of op(A), or op(B), of `lines` lines of `line` elements, `step` elements
 // apart, in pieces of `width`; `source` is its first piece, `rows` what rows_from says: what lies outside of C is left
 // out, as no sum that is kept depends on it. last: the block has only `depth` steps of k, and the others become zero.
+// Only the pieces of one of PARTS parts; ALL: of all.
 static ALWAYS_INLINE void copy_tile(__local real* tile, const bool is_a, __global const operand* source, ulong step,
                                     const uint lines, const uint line, const uint width, const bool along_k,
-                                    const int rows, const bool last, const int depth, uint item) {
+                                    const int rows, const bool last, const int depth, const int part, uint item) {
   if (last) {
     HIDE("l", step);
     HIDE("r", item);
   }
   const uint pieces = line / width;  // of a line
+  const uint first_line = item / pieces, first_at = item % pieces * width;
+  uint first = local_address(tile + PIECE(is_a, first_line, first_at));
+  if (LINEAR) HIDE("r", first);  // else a register for each address
 #pragma unroll
   for (uint r = 0; r < lines * pieces; r += WORK_ITEMS) {
-    const uint l = item / pieces + r / pieces;
-    const uint at = (item % pieces + r % pieces) * width;
-    __local real* to = tile + (is_a ? A_PIECE(l, at) : B_PIECE(l, at));
+    if (part != ALL && r / WORK_ITEMS % PARTS != (uint)part) continue;
+    const uint next_line = r / pieces, next_at = r % pieces * width;
+    const uint l = first_line + next_line, at = first_at + next_at;
+    const uint to = LINEAR ? first + (uint)sizeof(real) * PIECE(is_a, next_line, next_at)
+                           : local_address(tile + PIECE(is_a, l, at));
     const int steps = clamp(depth - (int)(along_k ? at : l), 0, along_k ? (int)width : 1);
     const int elements = !last ? (int)width : along_k ? steps : steps * (int)width;
-    copy_if((int)(along_k ? r / pieces : r % pieces * width) < rows, OPERAND_BYTES * width, local_address(to),
-            source + (r / pieces * step + r % pieces * width), OPERAND_BYTES * elements);
+    copy_if((int)(along_k ? next_line : next_at) < rows, OPERAND_BYTES * width, to,
+            source + (next_line * step + next_at), OPERAND_BYTES * elements);
   }
 }
 
-// Starts the copies of the next block, in pieces of these widths ...
-#define COPY_PIECES(a_width, b_width, last, depth)                                                                    \
+// Starts a part of the copies of the next block, in pieces of these widths ...
+#define COPY_PIECES(a_width, b_width, last, depth, part)                                                              \
   copy_tile(tiles + to * PAIR, true, a_source, A_LINE_STEP, A_LINES, A_LINE, a_width, A_ALONG_K, a_rows, last, depth, \
-            item);                                                                                                    \
+            part, item);                                                                                              \
   copy_tile(tiles + (to * PAIR + A_TILE), false, b_source, B_LINE_STEP, B_LINES, B_LINE, b_width, B_ALONG_K,          \
-            b_columns, last, depth, item);                                                                            \
-  START_COPIES;                                                                                                       \
-  a_source += A_BLOCK_STEP;                                                                                           \
-  b_source += B_BLOCK_STEP;                                                                                           \
-  left -= min(left, KL);                                                                                              \
-  to = to + 1 == BUFFERS ? 0 : to + 1
-
-// ... or in those that each operand allows ...
-#define COPY_BLOCK(last, depth)                       \
-  if (a_is_aligned && b_is_aligned) {                 \
-    COPY_PIECES(LOAD_WIDTH, LOAD_WIDTH, last, depth); \
-  } else if (a_is_aligned) {                          \
-    COPY_PIECES(LOAD_WIDTH, 1, last, depth);          \
-  } else if (b_is_aligned) {                          \
-    COPY_PIECES(1, LOAD_WIDTH, last, depth);          \
-  } else {                                            \
-    COPY_PIECES(1, 1, last, depth);                   \
+            b_columns, last, depth, part, item);                                                                      \
+  if ((part) == ALL || (part) + 1 == PARTS) {                                                                         \
+    START_COPIES;                                                                                                     \
+    a_source += A_BLOCK_STEP;                                                                                         \
+    b_source += B_BLOCK_STEP;                                                                                         \
+    left -= min(left, KL);                                                                                            \
+    to = to + 1 == BUFFERS ? 0 : to + 1;                                                                              \
   }
 
-// ... or what is left of k, perhaps nothing.
+// A statement with the widths of pieces that the operands allow.
+#define BY_ALIGNMENT(statement)       \
+  if (a_is_aligned && b_is_aligned) { \
+    statement(LOAD_WIDTH, LOAD_WIDTH) \
+  } else if (a_is_aligned) {          \
+    statement(LOAD_WIDTH, 1)          \
+  } else if (b_is_aligned) {          \
+    statement(1, LOAD_WIDTH)          \
+  } else {                            \
+    statement(1, 1)                   \
+  }
+
+// Starts all copies of a whole block, and of what is left of k, perhaps nothing.
+#define COPY_WHOLE_BLOCK(a_width, b_width) COPY_PIECES(a_width, b_width, false, KL, ALL)
+#define COPY_REST(a_width, b_width) COPY_PIECES(a_width, b_width, true, left, ALL)
 #define COPY_LAST_BLOCK     \
   if (left > 0) {           \
-    COPY_BLOCK(true, left); \
+    BY_ALIGNMENT(COPY_REST) \
   } else {                  \
     START_COPIES;           \
   }
@@ -120,13 +138,15 @@ static ALWAYS_INLINE void copy_tile(__local real* tile, const bool is_a, __globa
   WAIT_FOR_COPIES(LATE); \
   barrier(CLK_LOCAL_MEM_FENCE)
 
-// Multiplies a block; `copy` starts the copies of a later one.
+// Multiplies a block; `copy` starts part s of the copies of a later one.
 #if FRAGMENTS == 1
 #define MULTIPLY_BLOCK(copy)     \
   FINISH_BLOCK;                  \
-  copy;                          \
   UNROLLED(s, STEPS) {           \
     LOAD_FRAGMENTS(&current, s); \
+    if (s < PARTS) {             \
+      copy;                      \
+    }                            \
     multiply(sum, &current);     \
   }                              \
   NEXT_PAIR
@@ -139,7 +159,7 @@ static ALWAYS_INLINE void copy_tile(__local real* tile, const bool is_a, __globa
       FINISH_BLOCK;                         \
     }                                       \
     LOAD_FRAGMENTS(&next, (s + 1) % STEPS); \
-    if (s == 0) {                           \
+    if (s < PARTS) {                        \
       copy;                                 \
     }                                       \
     multiply(sum, &current);                \
@@ -166,6 +186,9 @@ static ALWAYS_INLINE void copy_tile(__local real* tile, const bool is_a, __globa
 #define IS_ALIGNED(source, step, along_k, rows) \
   (alignment_of(source, step) >= CHUNK_BYTES && ((along_k) || (rows) % LOAD_WIDTH == 0))
 
+#define MULTIPLY_WHOLE_BLOCKS(a_width, b_width) \
+  MULTIPLY_BLOCKS(whole_blocks, COPY_PIECES(a_width, b_width, false, KL, s))
+
 // Multiplies all of tile.depth. a_source, b_source, a_rows, b_columns, left, to: the next copies, the steps of k that
 // are left, and the pair that takes them. Most blocks take a loop without conditions: the arithmetic would wait for
 // them.
@@ -180,7 +203,7 @@ static ALWAYS_INLINE void copy_tile(__local real* tile, const bool is_a, __globa
   int to = 0;                                                                                       \
   _Pragma("unroll 1") for (int i = 0; i < BUFFERS - 1; ++i) {                                       \
     if (left >= KL) {                                                                               \
-      COPY_BLOCK(false, KL);                                                                        \
+      BY_ALIGNMENT(COPY_WHOLE_BLOCK)                                                                \
     } else {                                                                                        \
       COPY_LAST_BLOCK;                                                                              \
     }                                                                                               \
@@ -192,13 +215,5 @@ static ALWAYS_INLINE void copy_tile(__local real* tile, const bool is_a, __globa
   __local const real* pair = tiles;                                                                 \
   Fragments current;                                                                                \
   READ_FIRST_FRAGMENTS;                                                                             \
-  if (a_is_aligned && b_is_aligned) {                                                               \
-    MULTIPLY_BLOCKS(whole_blocks, COPY_PIECES(LOAD_WIDTH, LOAD_WIDTH, false, KL))                   \
-  } else if (a_is_aligned) {                                                                        \
-    MULTIPLY_BLOCKS(whole_blocks, COPY_PIECES(LOAD_WIDTH, 1, false, KL))                            \
-  } else if (b_is_aligned) {                                                                        \
-    MULTIPLY_BLOCKS(whole_blocks, COPY_PIECES(1, LOAD_WIDTH, false, KL))                            \
-  } else {                                                                                          \
-    MULTIPLY_BLOCKS(whole_blocks, COPY_PIECES(1, 1, false, KL))                                     \
-  }                                                                                                 \
-  MULTIPLY_BLOCKS(blocks, COPY_LAST_BLOCK)
+  BY_ALIGNMENT(MULTIPLY_WHOLE_BLOCKS)                                                               \
+  MULTIPLY_BLOCKS(blocks, if (s == 0){COPY_LAST_BLOCK})

@@ -197,7 +197,6 @@ static ALWAYS_INLINE void multiply(realv sum[MS][VECTORS], const Fragments* frag
 
 #define RING (BUFFERS > 2)
 #if RING
-#define STEPS (KL / SHARES)
 #define LOAD_FRAGMENTS(to, s) \
   load_fragments(to, pair + (share * STEPS + (s)) * A_ROW, pair + A_TILE + (share * STEPS + (s)) * B_ROW, x, y)
 #endif

@@ -34,7 +34,6 @@
 #define MMA 3
 #define MMA8 4
 
-#define STEPS (KL / KS / SHARES)  // of a block, for each group of warps
 #define WARPS_X (NL / (4 * NS))
 #define ROW_PIECES (MS / 2)  // of 16 rows; VECTORS pieces of 8 columns
 
