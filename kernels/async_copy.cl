@@ -1,5 +1,5 @@
-// Shared by warp_tile and warpgroup_tile: asynchronous copies from global to local memory, which NVIDIA's devices have
-// from sm_80 on, and the order in which work-groups take their tiles.
+// Shared by several families: asynchronous copies from global to local memory, which NVIDIA's devices have from sm_80
+// on, and the order in which work-groups take their tiles.
 
 #define CHUNK_BYTES 16                            // of a copy
 #ifndef LOAD_WIDTH                                // local_tile has it as a parameter
@@ -27,7 +27,8 @@ static ALWAYS_INLINE void copy_piece(const int size, const uint address, __globa
   }
 }
 
-// The same for a `size` of 16, too, if `wanted`: without a branch, over which the assembler would move nothing.
+// If `wanted`, the same for a `size` of 4, 8 or 16: by a predicate, as the assembler moves nothing over a branch. Other
+// accesses to memory may move past it, but not past the waits and barriers around it.
 #define COPY_IF(wanted, kind, size, address, from, bytes)                                                      \
   __asm__ volatile("{.reg .pred p; setp.ne.s32 p, %3, 0; @p cp.async." kind ".shared.global [%0], [%1], " size \
                    ", %2;}" ::"r"(address),                                                                    \

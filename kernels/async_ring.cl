@@ -10,13 +10,14 @@
 // One barrier for each block of k is enough: behind it all have read the pair of the block before, whose place the next
 // copies take, and the copies of the next block have arrived.
 //
-// The family defines multiply, and LOAD_FRAGMENTS(to, s), which reads the operands of step s from `pair`.
+// The family's kernel has `tile`, `tiles` (the ring), `item`, `sum`, the type Fragments, multiply, and
+// LOAD_FRAGMENTS(to, s), which reads the operands of step s from `pair`.
 
 #define PAIR (A_TILE + B_TILE)  // elements of a pair of tiles
 
-// PIECE: the place in a tile of op(A), or op(B), of element `at` of line l. LINEAR: the sum of those of l and `at`.
+// PIECE: the place in a tile of op(A), or op(B), of element `at` of line l. LINEAR: it is PIECE(l, 0) + PIECE(0, at).
 #ifdef PADDING
-// local_tile: a row for each step of k. What lies along k is transposed on its way.
+// local_tile, the only family with padding: a row for each step of k. What lies along k is transposed on its way.
 #define PIECE(is_a, l, at) \
   ((is_a) ? A_ALONG_K ? (at)*A_ROW + (l) : (l)*A_ROW + (at) : B_ALONG_K ? (at)*B_ROW + (l) : (l)*B_ROW + (at))
 #define LINEAR true
@@ -54,7 +55,7 @@ static ALWAYS_INLINE ulong first_piece(const uint item, const uint line, const u
   return is_aligned ? item / chunks * step + item % chunks * LOAD_WIDTH : item / line * step + item % line;
 }
 
-// The rows (columns) of C from there to the last, of `rows`.
+// The rows (columns) of C from those of a work-item's first piece on, when the tile has `rows`; none: 0 or less.
 static ALWAYS_INLINE int rows_from(const uint item, const uint line, const bool along_k, const int rows,
                                    const bool is_aligned) {
   const uint chunks = line / LOAD_WIDTH;
@@ -66,7 +67,7 @@ static ALWAYS_INLINE int rows_from(const uint item, const uint line, const bool 
 // Starts to copy a work-item's part of a tile of op(A), or op(B), of `lines` lines of `line` elements, `step` elements
 // apart, in pieces of `width`; `source` is its first piece, `rows` what rows_from says: what lies outside of C is left
 // out, as no sum that is kept depends on it. last: the block has only `depth` steps of k, and the others become zero.
-// Only the pieces of one of PARTS parts; ALL: of all.
+// part: that one of PARTS, or ALL.
 static ALWAYS_INLINE void copy_tile(__local real* tile, const bool is_a, __global const operand* source, ulong step,
                                     const uint lines, const uint line, const uint width, const bool along_k,
                                     const int rows, const bool last, const int depth, const int part, uint item) {
@@ -77,7 +78,7 @@ static ALWAYS_INLINE void copy_tile(__local real* tile, const bool is_a, __globa
   const uint pieces = line / width;  // of a line
   const uint first_line = item / pieces, first_at = item % pieces * width;
   uint first = local_address(tile + PIECE(is_a, first_line, first_at));
-  if (LINEAR) HIDE("r", first);  // else a register for each address
+  if (LINEAR) HIDE("r", first);  // without it the compiler keeps a register for each address
 #pragma unroll
   for (uint r = 0; r < lines * pieces; r += WORK_ITEMS) {
     if (part != ALL && r / WORK_ITEMS % PARTS != (uint)part) continue;

@@ -19,7 +19,8 @@
 //     +------+------------+       +--------------------------+
 //
 // In local memory both tiles have a row for each step of k, PADDING elements longer than the tile. At the edges of m, n
-// and k, missing elements are zero. In each step of k a work-item reads MS + NS elements and multiplies MS * NS:
+// and k, missing elements are zero; in a ring only those of k. In each step of k a work-item reads MS + NS elements and
+// multiplies MS * NS:
 //
 //                NL     PADDING               one row of a_tile x one row of b_tile
 //          +-----------+--+
@@ -28,16 +29,18 @@
 //
 // A tile is transposed on its way into local memory where the operand's neighbours lie along k. All data
 // movement and arithmetic of a work-item is in four functions: load_tile (global memory to registers), store_tile
-// (registers to local memory; both in tile_loads.cl), load_fragments (local memory to registers) and multiply.
+// (registers to local memory; both in tile_loads.cl), load_fragments (local memory to registers) and multiply. In a
+// ring copy_tile of async_ring.cl takes the place of the first two.
 //
 //   ML, NL        rows and columns of C per work-group, which has NL/NS x ML/MS work-items
 //   KL            depth of the tiles in local memory
 //   MS, NS        rows and columns of C per work-item
-//   KS            unrolling of the loop over the depth of a tile
+//   KS            unrolling of the loop over the depth of a tile; in a ring all of it: KL
 //   VECTOR_WIDTH  elements per read from local memory and of an accumulator
 //   BUFFERS       pairs of tiles in local memory. 2 (double buffering): work-items fill one pair while others still
-//                 multiply the other, with one barrier per block of k. 1: two barriers, half the memory. From 3 on a
-//                 ring that asynchronous copies fill (async_ring.cl), which takes no registers for what is loaded
+//                 multiply the other, with one barrier per block of k. 1: two barriers, half the memory. 3 to 6
+//                 (NVIDIA, single precision): a ring that asynchronous copies fill (async_ring.cl), without registers
+//                 for what is loaded
 //   PREFETCH      1: the next tiles are loaded into registers before the current ones are multiplied, which hides the
 //                 latency. 0: they are loaded when they are due, which takes fewer registers
 //   LOAD_WIDTH    elements per load from global memory, where tiles are whole and addresses aligned; else 1
@@ -67,8 +70,8 @@
 //   MMA      as CYCLIC, for 16 bits, with warps of 4 x 8 that use NVIDIA's matrix units: one instruction multiplies
 //            16 x 8 elements of C by 16 steps of k
 //
-// Instructions that only some devices have replace load_fragments and multiply (MMA, EXCHANGE). Everything else is
-// plain OpenCL C 1.2.
+// Instructions that only some devices have replace load_fragments and multiply (MMA, EXCHANGE), or copy (a ring).
+// Everything else is plain OpenCL C 1.2.
 //
 // MMA: 16 bits go two by two. A cell of a tile, 32 bits, holds those of steps 2p and 2p+1 of k, and a tile has a row
 // for each such pair p; the instruction multiplies 8 pairs at once. Where an operand's neighbours lie along k, a load
@@ -221,7 +224,7 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y* SHARES) {
   __local cell* b_tiles = (__local cell*)b_vectors;
 #endif
   const Tile tile = find_tile(TILE_ROW, TILE_COLUMN, ML, NL, GEMM_ARGUMENTS);
-  if (RETURNS && OUTSIDE_C) {
+  if ((RETURNS || RING) && OUTSIDE_C) {
     return;  // the whole work-group returns, so no barrier is left waiting
   }
   const uint item = (uint)get_local_id(1) * LOCAL_X + (uint)get_local_id(0);

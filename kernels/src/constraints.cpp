@@ -196,18 +196,28 @@ const Constraint kFirst[] = {
      [](const Case& c) { return !has_image(c.p); }},
     {"family", every & ~warpgroup_tile, "layout kmajor is warpgroup_tile's", "layout_a layout_b",
      [](const Case& c) { return !has_k_major(c.p); }},
-    {"ring", local_tile,
-     "3 to 6 buffers need single precision, NVIDIA's sm_80 or later, load_width and vector_width 4, prefetch, no "
-     "exchange, operands as stored or padded, powers of two as ml, nl, kl and work-items, and kl * min(ml, nl) of 4 "
-     "for each work-item",
-     "buffers load_width vector_width prefetch exchange layout_a layout_b ml nl kl ms ns shares",
+    {"ring", local_tile, "3 to 6 buffers, a ring, need single precision and NVIDIA's sm_80 or later", "buffers",
      [](const Case& c) {
-       const Params& p = c.p;
-       const bool device = multiplied(p) == Precision::single_precision && c.device.ptx >= 80;
-       const bool choices = p.load_width == 4 && p.vector_width == 4 && p.prefetch && !p.exchange && reads_rows(c);
-       return !has_ring(p) ||
-              (p.buffers <= 6 && device && choices && is_power(p.ml) && is_power(p.nl) && is_power(p.kl) &&
-               is_power(c.group.x * c.group.y) && std::uint64_t{p.kl} * std::min(p.ml, p.nl) >= 4 * c.items);
+       const bool has_copies = multiplied(c.p) == Precision::single_precision && c.device.ptx >= 80;
+       return !has_ring(c.p) || (c.p.buffers <= 6 && has_copies);
+     }},
+    {"ring", local_tile,
+     "a ring needs load_width and vector_width 4, kl as ks, prefetch, no exchange, and operands as stored or padded",
+     "load_width vector_width kl ks prefetch exchange layout_a layout_b",
+     [](const Case& c) {
+       return !has_ring(c.p) || (c.p.load_width == 4 && c.p.vector_width == 4 && c.p.ks == c.p.kl && c.p.prefetch &&
+                                 !c.p.exchange && reads_rows(c));
+     }},
+    {"ring", local_tile,
+     "a ring needs powers of two as ml, nl and kl, a kl of 2 * shares to 32, and 4 to 32 elements of each tile for "
+     "each "
+     "work-item",
+     "ml nl kl ms ns shares",
+     [](const Case& c) {
+       const std::uint64_t least = std::uint64_t{c.p.kl} * std::min(c.p.ml, c.p.nl);
+       const std::uint64_t most = std::uint64_t{c.p.kl} * std::max(c.p.ml, c.p.nl);
+       return !has_ring(c.p) || (is_power(c.p.ml) && is_power(c.p.nl) && is_power(c.p.kl) && c.p.kl >= 2 * c.p.shares &&
+                                 c.p.kl <= 32 && least >= 4 * c.items && most <= 32 * c.items);
      }},
     {"work-group-width", local_tile, "nl / ns must be 2 or more", "nl ns",
      [](const Case& c) { return c.group.x >= 2; }},

@@ -170,9 +170,11 @@ BOOST_AUTO_TEST_CASE(WarpTileIsRight) {
 // A ring of tiles that asynchronous copies fill, on NVIDIA's devices from sm_80 on only.
 BOOST_AUTO_TEST_CASE(LocalTileWithRingIsRight) {
   for (const char* tile :
-       {"32x64x8-4x8x8-v4-buffers3-load4-padding4-mapzigzag-fragments2", "64x32x16-4x4x4-v4-split2-buffers6-load4",
-        "32x32x16-4x4x8-v4-split0-buffers4-load4-padding4-mapzigzag-fragments2-shares2",
+       {"32x64x8-4x8x8-v4-buffers3-load4-padding4-mapzigzag-fragments2", "64x32x16-4x4x16-v4-split2-buffers6-load4",
+        "32x32x16-4x4x16-v4-split0-buffers4-load4-padding4-mapzigzag-fragments2-shares2",
+        "64x64x8-16x8x8-v4-buffers3-load4-fragments2",  // lines longer than the work-group
         "16x32x32-4x4x32-v4-apad-buffers3-load4-padding4",
+        "16x16x8-4x4x8-v4-apad-bpad-buffers3-load4-fragments2-shares2",
         "64x64x8-8x8x8-v4-bpad-buffers4-load4-mapblocked-fragments2"}) {
     check_with_every_transpose(point(std::string("local_tile-s-nn-") + tile));
   }
