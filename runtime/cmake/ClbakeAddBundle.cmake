@@ -17,7 +17,7 @@ function(clbake_add_bundle target file)
   cmake_path(ABSOLUTE_PATH file BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} NORMALIZE OUTPUT_VARIABLE FILE)
   get_source_file_property(generated ${FILE} GENERATED)
   if(NOT generated AND (NOT EXISTS ${FILE} OR IS_DIRECTORY ${FILE}))
-    message(FATAL_ERROR "${call}: there is no file ${FILE}")
+    message(FATAL_ERROR "${call}: there is no file ${FILE}; 'clbake build -o FILE' makes one")
   endif()
   if(NOT generated)
     file(READ ${FILE} magic LIMIT 8 HEX) # cache/FORMAT.md
