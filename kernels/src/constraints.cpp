@@ -210,8 +210,7 @@ const Constraint kFirst[] = {
      }},
     {"ring", local_tile,
      "a ring needs powers of two as ml, nl and kl, a kl of 2 * shares to 32, and 4 to 32 elements of each tile for "
-     "each "
-     "work-item",
+     "each work-item",
      "ml nl kl ms ns shares",
      [](const Case& c) {
        const std::uint64_t least = std::uint64_t{c.p.kl} * std::min(c.p.ml, c.p.nl);
