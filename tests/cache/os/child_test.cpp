@@ -14,6 +14,8 @@
 #include <sstream>
 #include <thread>
 
+#include "system/temporary_directory.hpp"
+
 namespace clbake::tests {
 namespace {
 
@@ -30,15 +32,8 @@ void wait_until(const Condition& condition) {
 // A directory with a name that needs care, and children in it.
 class Room {
  public:
-  explicit Room(const std::string& name) : path_(os::utf8(fs::temp_directory_path()) + "/clbake os " + name) {
-    fs::remove_all(os::native(path_));
-    fs::create_directories(os::native(path_));
-  }
-  Room(const Room&) = delete;
-  Room& operator=(const Room&) = delete;
-  ~Room() {
-    std::error_code ignored;
-    fs::remove_all(os::native(path_), ignored);
+  explicit Room(const std::string& name) : path_(parent_.file("clbake os " + name)) {
+    fs::create_directory(os::native(path_));
   }
 
   std::string path(const std::string& name) const { return path_ + "/" + name; }
@@ -76,6 +71,7 @@ class Room {
   }
 
  private:
+  TemporaryDirectory parent_;
   std::string path_;
 };
 
