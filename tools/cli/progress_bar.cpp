@@ -10,8 +10,9 @@
 namespace clbake::tool {
 namespace {
 
-constexpr double kSecondsBetweenLines = 10;  // show_time without a terminal
-constexpr double kSecondsToEstimate = 2;     // steps of an interrupted build are done at once
+constexpr double kSecondsBetweenLines = 10;  // without a terminal
+constexpr double kSecondsToEstimate =
+    10;  // the first steps wait for processes to start; an earlier build's take no time
 
 std::string duration(double seconds) {
   const auto whole = std::lround(seconds);
@@ -34,10 +35,11 @@ void ProgressBar::clear() {
 void ProgressBar::show(std::size_t done, std::size_t total, const std::string& last) {
   if (total == 0) return;
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start_;
+  if (!terminal_ && (done == 0 || (done < total && elapsed.count() < next_line_))) return;
+  next_line_ = elapsed.count() + kSecondsBetweenLines;
   const double share = static_cast<double>(done) / static_cast<double>(total);
   const bool known = done == total || (done > 0 && elapsed.count() >= kSecondsToEstimate);
   const std::string left = known ? duration(elapsed.count() * (1 / share - 1)) + " left" : "estimating the time";
-  if (!terminal_ && done == 0) return;
   draw(share, std::to_string(done) + "/" + std::to_string(total), left, last);
 }
 

@@ -1,4 +1,5 @@
-// Progress of long work on stderr: a bar with the time left on a terminal, plain lines elsewhere.
+// Progress of long work on stderr: a bar with the time left on a terminal; elsewhere plain lines,
+// the first step's and the last step's, and one in ten seconds.
 #pragma once
 
 #include <chrono>
@@ -30,7 +31,7 @@ class ProgressBar {
   void draw(double share, const std::string& done, const std::string& left, const std::string& last);
   bool terminal_;
   bool drawn_ = false;
-  double next_line_ = 0;  // show_time: elapsed seconds at which the next plain line is due
+  double next_line_ = 0;  // elapsed seconds at which the next plain line is due
   std::chrono::steady_clock::time_point start_;
 };
 

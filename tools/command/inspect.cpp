@@ -4,6 +4,7 @@
 
 #include <clbake/builder/programs.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 #include <set>
@@ -78,6 +79,17 @@ void print_dependences(const Json& targets, const Json& entries) {
   }
 }
 
+// A row for each target. Those without entries, which serve every other device from source, come last.
+Json shown_targets(const Json& summary) {
+  const auto is_empty = [](const Json& row) { return row["native"] == 0 && row["portable"] == 0; };
+  std::vector<Json> rows(summary.begin(), summary.end());
+  for (Json& row : rows) {
+    if (is_empty(row)) row["name"] = row["name"].get<std::string>() + " (from source)";
+  }
+  std::stable_partition(rows.begin(), rows.end(), [&](const Json& row) { return !is_empty(row); });
+  return rows;
+}
+
 // The size, who signed it, a line for each target and what it depends on, and why entries are not JIT-free.
 void print_summary(const Json& report, const std::string& file) {
   std::printf("%s: %s, %s, %s; every byte is intact\n", file.c_str(),
@@ -101,7 +113,7 @@ void print_summary(const Json& report, const std::string& file) {
                "proven",
                {"JIT-free", "jit_free"},
                {"programs", "bytes", size_cell}},
-              report["summary"]);
+              shown_targets(report["summary"]));
   print_dependences(report["targets"], report["entries"]);
   for (const Json& target : report["summary"]) {
     for (const Json& row : target["not_jit_free"]) {
