@@ -154,10 +154,10 @@ std::string failure_of(const Surroundings& where, GemmGroup& group, const std::v
                       std::to_string(check->max_error) + (check->guards_intact ? "" : ", wrote outside C");
 }
 
-std::string failures_at_edges(const Surroundings& where, const cache::Variant& v) {
+std::string failures_at(const std::vector<Size>& sizes, const Surroundings& where, const cache::Variant& v) {
   std::string failures;
   std::uint32_t seed = 100;
-  for (const Size& size : edge_sizes(product_launch(v))) {
+  for (const Size& size : sizes) {
     Problem problem = tight_problem(v.precision, size.m, size.n, size.k, v.trans_a, v.trans_b);
     GemmRunOptions options;
     options.seed = ++seed;
@@ -179,6 +179,10 @@ std::string failures_at_edges(const Surroundings& where, const cache::Variant& v
     failures += failure_of(where, v.name, problem, options);
   }
   return failures;
+}
+
+std::string failures_at_edges(const Surroundings& where, const cache::Variant& v) {
+  return failures_at(edge_sizes(product_launch(v)), where, v);
 }
 
 }  // namespace clbake::tests

@@ -54,8 +54,9 @@ std::string failure_of(const Surroundings& where, GemmGroup& group, const std::v
 std::string failure_of(const Surroundings& where, const std::string& variant, const Problem& problem,
                        const builder::GemmRunOptions& options);
 
-// The same for all edge sizes: tight and padded matrices, offsets, several alpha and beta, some epilogues. One line for
-// each failure.
+// The same for all sizes: tight and padded matrices, offsets, several alpha and beta, some epilogues. One line for each
+// failure.
+std::string failures_at(const std::vector<Size>& sizes, const Surroundings& where, const cache::Variant& variant);
 std::string failures_at_edges(const Surroundings& where, const cache::Variant& variant);
 
 }  // namespace clbake::tests

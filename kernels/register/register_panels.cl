@@ -30,6 +30,18 @@ static inline size_t equal_tile(const size_t extent, const size_t largest, const
   return (size + unit - 1) / unit * unit;
 }
 
+// c = alpha * sum + beta * c for up to `count` elements of a vector, or its epilogue.
+static ALWAYS_INLINE void update_part(__global output* to, const realv sum, const int count, const updated alpha,
+                                      const updated beta, const Epilogue* e, const int row, const int column) {
+#if SPLIT_K == 1
+  if (e->steps != 0) {
+    finish_vector(e, to, row, column, sum, count, alpha, beta);
+    return;
+  }
+#endif
+  update_vector(to, sum, count, alpha, beta);
+}
+
 // c = alpha * sum + beta * c for the rows x columns tile at c, which begins at this row and column of the epilogue's
 // part of C. A whole tile goes straight from registers to C, an incomplete one, or with an epilogue, through memory:
 // both are rare, and their code stays small.
@@ -44,15 +56,8 @@ static ALWAYS_INLINE void update_tile(__global output* c, const int ldc, realv s
   EACH_SUM(copy[i][w] = sum[i][w])
   for (int i = 0; i < rows; ++i) {
     for (int v = 0; v * VECTOR_WIDTH < columns; ++v) {
-      __global output* to = c + i * (ulong)ldc + v * VECTOR_WIDTH;
-      const int count = columns - v * VECTOR_WIDTH;
-#if SPLIT_K == 1
-      if (e->steps != 0) {
-        finish_vector(e, to, row + i, column + v * VECTOR_WIDTH, copy[i][v], count, alpha, beta);
-        continue;
-      }
-#endif
-      update_vector(to, copy[i][v], count, alpha, beta);
+      update_part(c + i * (ulong)ldc + v * VECTOR_WIDTH, copy[i][v], columns - v * VECTOR_WIDTH, alpha, beta, e,
+                  row + i, column + v * VECTOR_WIDTH);
     }
   }
 }

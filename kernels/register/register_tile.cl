@@ -28,7 +28,7 @@
 //                 the panel's row and one for the element of op(A) should fit the vector registers
 //   DOTS          1: AVX512-VNNI's instruction multiplies bytes, and adds four products to each of 16 sums, or
 //                 AVX512-BF16's bfloat16, two: a step of the loop takes four or two of k
-//   LINES         1: where C has few rows or columns, they are multiplied straight from memory
+//   LINES         1: few rows or columns of C have loops of their own (register_lines.cl)
 //
 // Where C has fewer bits than sums, and k is not split, the sums of all tiles wait in private memory for the next
 // block.
@@ -141,7 +141,13 @@ static SEPARATE void multiply_blocks(const Tile* tile, const int lda, const int 
 
 GEMM_KERNEL(1, 1) {
   READ_NUMBERS;
-  const Tile tile = find_tile(TILE_ROW, TILE_COLUMN, equal_tile(m, ML, MS), equal_tile(n, NL, NS), GEMM_ARGUMENTS);
+#if LINES && TRANS_A && ML >= IN_LINE
+  // Vectors along the rows: those of a tile begin with a cache line, if A's do.
+  const size_t rows = n <= MOST_COLUMNS ? equal_tile(m, ML, IN_LINE) : equal_tile(m, ML, MS);
+#else
+  const size_t rows = equal_tile(m, ML, MS);
+#endif
+  const Tile tile = find_tile(TILE_ROW, TILE_COLUMN, rows, equal_tile(n, NL, NS), GEMM_ARGUMENTS);
   if (tile.rows == 0 || tile.columns == 0) return;
 #if SPLIT_K == 1
   const Epilogue whole = TILE_EPILOGUE;

@@ -308,7 +308,7 @@ const Constraint kFirst[] = {
      "at most 512 bytes of accumulators for a work-item, ms * ns reals", "ms ns", nullptr,
      [](const Case& c) { return at_most(item_bytes(c.p), 512); }},
     {"private-memory", register_tile,
-     "kl * nl reals of op(B), at least kl * 4 * ms, with dots elements, kl * (64 + ms) of a transposed op(A), 16 sums "
+     "kl * nl reals of op(B), at least kl * 4 * ms, with dots elements, kl * (64 + ms) of a transposed op(A), 32 sums "
      "for each of ml or nl with lines, and ml * nl where C has 16 or 8 bits and split_k is 1 must fit the private "
      "memory of a work-item",
      "kl nl ml ms split_k", nullptr,
@@ -316,7 +316,7 @@ const Constraint kFirst[] = {
        const bool keeps_sums = bytes_of(element_c(c.p.precision)) <= 2 && c.p.split_k == 1;
        const std::uint64_t sums =
            (keeps_sums ? std::uint64_t{4} * c.p.ml * c.p.nl : 0) +
-           (c.p.lines ? std::uint64_t{16} * std::max(c.p.ml, c.p.nl) * real_bytes(c.p.precision) : 0);
+           (c.p.lines ? std::uint64_t{32} * std::max(c.p.ml, c.p.nl) * real_bytes(c.p.precision) : 0);
        // A strip of op(A) takes a quarter at most.
        const std::uint64_t columns = std::max(c.p.nl + (c.p.trans_a ? 64 + c.p.ms : 0), 4 * c.p.ms);
        return at_most(

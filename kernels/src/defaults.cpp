@@ -69,7 +69,9 @@ std::vector<Params> cpu_specialists(Precision precision, std::uint32_t vector_by
   const bool wide = real_bytes(precision) == 8;
   Params thin = register_tile(precision, vector_bytes), large = thin;
   const bool keeps_sums = bytes_of(element_c(precision)) <= 2;
-  thin.ml = (keeps_sums ? 256 : 512) / thin.ms * thin.ms;
+  // Rounded up for short vectors: 2048 rows are to be cut into tiles of 512, which begin with a cache line.
+  const std::uint32_t longest = keeps_sums ? 256 : 512, up = thin.lines && vector_bytes < 64 ? thin.ms - 1 : 0;
+  thin.ml = (longest + up) / thin.ms * thin.ms;
   thin.nl = 512;
   thin.kl = 512 / real_bytes(precision);
   large.ml = keeps_sums ? 252 : 504;

@@ -127,7 +127,8 @@ Launch pack_launch(Role role, const char* kernel_name, Precision precision) {
 FewLines few_lines(const Params& params) {
   if (!params.lines) return {};
   const bool long_vectors = params.vector_width * real_bytes(params.precision) >= 64;
-  return {8, params.trans_a && long_vectors && !params.dots ? 16U : 8U, 4};
+  const std::uint32_t rows = long_vectors || params.trans_b ? 8 : 32;
+  return {rows, !params.trans_a || params.dots ? 8U : long_vectors ? 16U : 32U, 4};
 }
 
 Kernel generate(const Params& params) {

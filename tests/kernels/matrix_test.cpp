@@ -73,6 +73,7 @@ constexpr const char* kForLines[] = {"register_tile-s-nn-48x16x8-4x16x2-v4-lines
                                      "register_tile-b-tt-16x64x32-4x16x1-v16-lines",
                                      "register_tile-s-tn-150x32x8-10x8x2-v4",
                                      "register_tile-h-nn-24x32x16-4x8x1-v8",
+                                     "register_tile-h-tn-4x8x16-4x8x1-v8-lines",
                                      "register_tile-d-nn-20x64x16-4x16x1-v8-lines"};
 
 }  // namespace
@@ -81,6 +82,25 @@ BOOST_AUTO_TEST_CASE(PointsAreRight) {
   for (const char* name : kPoints) check_at_edges(point(name));
   for (const char* name : kForLines) check_at_edges(point(name));
   for (const char* name : kPointsOfGpus) check_with_every_transpose(point(name));
+}
+
+// Short vectors: panels of up to 32 lines, groups and blocks of k that are not whole, an odd number of vectors.
+BOOST_AUTO_TEST_CASE(PanelsOfLinesAreRight) {
+  std::vector<Size> sizes;
+  for (const std::size_t few : {5, 9, 27, 32, 33}) {
+    for (const Size& size : {Size{few, 8, 66}, {few, 23, 1}, {few, 130, 64}, {few, 77, 200}}) {
+      sizes.push_back(size);
+      sizes.push_back({size.n, size.m, size.k});
+    }
+  }
+  for (const char* name :
+       {"register_tile-s-nn-48x64x64-6x16x4-v8-lines", "register_tile-s-tt-48x64x64-6x16x4-v8-lines",
+        "register_tile-s-tn-12x8x16-6x8x1-v8-split2-lines", "register_tile-d-tn-36x32x96-6x8x4-v4-lines",
+        "register_tile-h-nn-36x64x32-6x16x1-v8-lines", "register_tile-b-tn-60x32x16-6x16x1-v8-lines"}) {
+    const FromSource made = compiled(point(name));
+    const std::string failures = failures_at(sizes, made.where, made.variant);
+    BOOST_TEST(failures.empty(), failures);
+  }
 }
 
 // On NVIDIA's sm_90 only.

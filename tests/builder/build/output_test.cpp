@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(ASecondBuildOfTheSameOutputIsRefused) {
 BOOST_AUTO_TEST_CASE(AFullDiskWhilePackingKeepsTheWorkAndLeavesNoPartialOutput) {
   BuildFixture fixture;
   {
-    const SmallDisk disk(110UL * 1024);
+    const SmallDisk disk(130UL * 1024);
     const Result<BuildReport> report = fixture.build();
     BOOST_TEST(outcome(report) == "input/output");
     BOOST_TEST(contains(report.status().message(), fixture.options.output), report.status().message());

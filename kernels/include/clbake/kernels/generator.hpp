@@ -31,9 +31,8 @@ struct Kernel {
 // Requires check(params, some device).empty(). Pure: equal Params give equal Kernels.
 Kernel generate(const Params& params);
 
-// Up to so many rows or columns of C a variant with `lines` multiplies straight from memory, a group at a time
-// (register_lines.cl); of others 0. Where vectors lie across k, long ones have registers for the elements of more
-// columns.
+// Up to so many rows or columns of C a variant with `lines` multiplies by loops of their own, a group at a time
+// (register_lines.cl); others 0. More where vectors lie across k.
 struct FewLines {
   std::uint32_t rows = 0, columns = 0, group = 1;
 };

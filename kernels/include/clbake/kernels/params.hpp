@@ -99,7 +99,7 @@ struct Params : GemmKind {
 
   bool exchange = false;       // local_tile: neighbours read a step's rows of A once, and exchange them
   bool dots = false;           // register_tile: AVX512-VNNI multiplies bytes, AVX512-BF16 bfloat16
-  bool lines = false;          // register_tile: few rows or columns of C are multiplied straight from memory
+  bool lines = false;          // register_tile: few rows or columns of C have loops of their own
   bool tensor_copies = false;  // warpgroup_tile: aligned operands are copied by tensor copies
 
   // local_tile, warp_tile: groups of work-items that compute the same of C, each with its steps of a block of k.
