@@ -11,8 +11,7 @@ namespace clbake::tool {
 namespace {
 
 constexpr double kSecondsBetweenLines = 10;  // without a terminal
-constexpr double kSecondsToEstimate =
-    10;  // the first steps wait for processes to start; an earlier build's take no time
+constexpr double kSecondsToEstimate = 10;    // first steps wait for processes, or were done by an earlier build
 
 std::string duration(double seconds) {
   const auto whole = std::lround(seconds);
