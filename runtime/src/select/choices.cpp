@@ -58,12 +58,16 @@ double misalignment(const Problem& p, const cache::CostModel& model) {
          static_cast<double>((std::uint64_t{model.tile_m} + model.tile_n) * 64);
 }
 
+// A second launch and each slice that it adds up, in calls: an empty kernel took 10.4 us, two 16.1, and 132 slices of
+// one tile some 6 us more (H200).
+constexpr double kTwoCalls = 1.5, kSlice = 0.004;
+
 // Work of the busiest compute unit in a call.
 struct Load {
   double groups = 0;  // whole ones, each of so many steps
   double waves = 0;
   double steps = 0;
-  double calls = 1;     // 1.5 with a second launch: an empty kernel took 10.4 us, two 16.1 (kernels/MEASUREMENTS.md)
+  double calls = 1;     // kTwoCalls and kSlice with a second launch
   double partials = 0;  // elements of partial sums that c_us does not count for all of C
 };
 
@@ -85,7 +89,7 @@ Load load_of(const cache::CostModel& model, const Problem& p, double tiles, std:
   const double part = 1 / static_cast<double>(tail.slices);
   load.groups += part;
   if (load.waves * model.resident == whole) load.waves += part;  // else there is room beside the last whole ones
-  load.calls = 1.5;
+  load.calls = kTwoCalls + kSlice * static_cast<double>(tail.slices);
   load.partials = static_cast<double>(tail.parts()) * model.tile_m * model.tile_n;
   return load;
 }
