@@ -52,7 +52,8 @@ WAYS = {  # of bench-programs
 }
 PEERS = {"openblas": "OpenBLAS", "blis": "BLIS", "mkl": "MKL", "blas": "fastest of three", "onednn": "oneDNN",
          "clblast": "CLBlast", "cublas": "cuBLAS", "cublaslt": "cuBLASLt",
-         "separate": "a kernel of its own"}
+         "separate": "a kernel of its own", "cuda": "cuBLAS(Lt)"}
+FASTEST = {"blas": ("openblas", "blis", "mkl"), "cuda": ("cublas", "cublaslt")}  # libraries for the same device
 SHAPES = ["small squares", "squares", "unaligned squares", "few rows or columns", "small C, long k", "batches",
           "other shapes"]
 # The first column of a table of figures.csv.
@@ -162,14 +163,15 @@ def newest(rows, key):
 
 
 def beside_fastest(rows):
-    """The rows, but of those beside OpenBLAS, BLIS and MKL only the one beside the fastest for each product."""
-    libraries = ("openblas", "blis", "mkl")
-    fastest = {}
-    for row in sorted(rows, key=lambda row: -row["ratio"]):
-        if row["peer"] in libraries:
-            product = tuple(row[column] for column in ("run", "precision", "trans", "m", "n", "k", "batch"))
-            fastest[product] = {**row, "peer": "blas"}
-    return [row for row in rows if row["peer"] not in libraries] + list(fastest.values())
+    """The rows; where a run had several libraries of a maker's or a device's, only the one beside the fastest."""
+    product = lambda row, peer: (peer, *(row[column] for column in ("run", "precision", "trans", "m", "n", "k", "batch")))
+    groups = {}
+    for row in rows:
+        peer = next((name for name, members in FASTEST.items() if row["peer"] in members), row["peer"])
+        groups.setdefault(product(row, peer), []).append(row)
+    least = lambda members: min(members, key=lambda row: row["ratio"])
+    return [{**least(members), "peer": key[0]} if len(members) > 1 or key[0] == "blas" else members[0]
+            for key, members in groups.items()]
 
 
 def ratios_by_shapes(data):
