@@ -11,7 +11,8 @@
 // nothing, and with short vectors, on CPUs of small caches, also for large products: each page is touched once.
 #define MAY_PACK_ROWS (!TRANS_B && !DOTS && NL >= 4 * NS)
 #define SHORT_VECTORS (VECTOR_WIDTH < (PRECISION == 64 ? 8 : 16))
-#define PACKS_ROWS(rows) (MAY_PACK_ROWS && ((rows) <= (SHORT_VECTORS ? 128 : 16) || (SHORT_VECTORS && FOR_LARGE)))
+#define PACKS_ALL (MAY_PACK_ROWS && SHORT_VECTORS && FOR_LARGE)
+#define PACKS_ROWS(rows) (PACKS_ALL || (MAY_PACK_ROWS && (rows) <= (SHORT_VECTORS ? 128 : 16)))
 // Half and 8 bits of floating point are converted once for all panels.
 #define CONVERTS_A (MIXED ? !SUMS_INTEGERS : (PRECISION == 16 && !BFLOAT16) || FOR_LARGE)
 

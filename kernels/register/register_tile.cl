@@ -114,7 +114,8 @@ static SEPARATE void multiply_blocks(const Tile* tile, const int lda, const int 
         __global const operand* b_panel = b_tile + j * B_STEP_J;
         realv* panel = panels + j / NS * PANEL;
         const int packed = PACKS_ROWS(tile->rows) && columns == NS;
-        const int fill = i > 0 || columns < NS ? 0 : !(TRANS_B | DOTS | packed);  // while it is multiplied
+        // While it is multiplied. Where all whole panels are packed before, clang doesn't see that this is 0.
+        const int fill = (TRANS_B | DOTS | PACKS_ALL) ? 0 : (i == 0) & (columns == NS) & !packed;
         realv* kept_tile = kept + (KEEPS_SUMS ? (i * (NL / NS) + j / NS * MS) * VECTORS : 0);
         const realv* before = first ? 0 : kept_tile;
         realv sum[MS][VECTORS];

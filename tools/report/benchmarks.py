@@ -163,15 +163,21 @@ def newest(rows, key):
 
 
 def beside_fastest(rows):
-    """The rows; where a run had several libraries of a maker's or a device's, only the one beside the fastest."""
-    product = lambda row, peer: (peer, *(row[column] for column in ("run", "precision", "trans", "m", "n", "k", "batch")))
-    groups = {}
+    """The rows, but of those of a run beside several libraries of FASTEST only the one beside the fastest for each
+    product."""
+    others, products = [], {}
     for row in rows:
-        peer = next((name for name, members in FASTEST.items() if row["peer"] in members), row["peer"])
-        groups.setdefault(product(row, peer), []).append(row)
-    least = lambda members: min(members, key=lambda row: row["ratio"])
-    return [{**least(members), "peer": key[0]} if len(members) > 1 or key[0] == "blas" else members[0]
-            for key, members in groups.items()]
+        group = next((name for name, libraries in FASTEST.items() if row["peer"] in libraries), None)
+        key = (group, *(row[column] for column in ("run", "precision", "trans", "m", "n", "k", "batch")))
+        if group:
+            products.setdefault(key, []).append(row)
+        else:
+            others.append(row)
+    for (group, *_), members in products.items():
+        least = min(members, key=lambda row: row["ratio"])
+        alone = len({row["peer"] for row in members}) == 1 and group != "blas"
+        others.append(least if alone else {**least, "peer": group})
+    return others
 
 
 def ratios_by_shapes(data):
@@ -181,7 +187,8 @@ def ratios_by_shapes(data):
         rows.append({**row, "shapes": shapes_of(row), "count": 1, "mean": row["ratio"], "least": row["ratio"]})
     kind = lambda row: (row["at"]["machine"], row["peer"], row["precision"])
     groups = {}
-    for row in newest(rows, lambda row: (kind(row), row["shapes"], row["trans"])):
+    size = lambda row: (row["m"], row["n"], row["k"]) if "m" in row else None
+    for row in newest(rows, lambda row: (kind(row), row["shapes"], row["trans"], size(row))):
         groups.setdefault(kind(row), {}).setdefault(row["shapes"], []).append(row)
     result = {}
     for group, by_shapes in groups.items():

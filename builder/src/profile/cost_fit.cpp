@@ -23,6 +23,9 @@ constexpr std::uint32_t kResident[] = {1, 2, 3, 4, 6, 8};
 // Times over the best one up to which a shape says how good the model is.
 constexpr double kCompetitive = 1.5;
 
+constexpr int kTurns = 3;         // of weights; more gain nothing
+constexpr double kMostError = 3;  // a logarithm; weights grow with it
+
 // The expected times of a problem when one of the times is 1 and the others are 0.
 Features features_of(cache::CostModel geometry, const Problem& problem, std::uint32_t units) {
   Features features{};
@@ -52,6 +55,14 @@ double error_of(const cache::CostModel& model, const std::vector<TimedShape>& sh
   return std::sqrt(count > 0 ? sum / static_cast<double>(count) : sum_of_all / static_cast<double>(shapes.size()));
 }
 
+// The weight by which the square of 1 - expected / measured has the gradient of the square of ln(measured / expected):
+// too short a time then counts as much as too long a one.
+double weight_of(const cache::CostModel& model, const TimedShape& shape, std::uint32_t units) {
+  const double error = std::min(logarithm_of_error(model, shape, units), kMostError);
+  const double bend = std::abs(error) < 1e-6 ? 1 : error / (1 - std::exp(-error)) * std::exp(error);
+  return shape.best_us / shape.us * bend;
+}
+
 cache::CostModel fit_with(cache::CostModel model, const std::vector<TimedShape>& shapes, std::uint32_t units) {
   std::vector<Observation> observations;
   for (const TimedShape& shape : shapes) {
@@ -59,8 +70,13 @@ cache::CostModel fit_with(cache::CostModel model, const std::vector<TimedShape>&
     for (double& feature : o.features) feature /= shape.us;
     observations.push_back(o);
   }
-  const Features times = fit_nonnegative(observations);
-  for (std::size_t i = 0; i < kFeatures; ++i) time_of(model, i) = static_cast<float>(times[i]);
+  for (int turn = 0; turn < kTurns; ++turn) {
+    for (std::size_t i = 0; turn > 0 && i < shapes.size(); ++i) {
+      observations[i].weight = weight_of(model, shapes[i], units);
+    }
+    const Features times = fit_nonnegative(observations);
+    for (std::size_t i = 0; i < kFeatures; ++i) time_of(model, i) = static_cast<float>(times[i]);
+  }
   model.error = static_cast<float>(error_of(model, shapes, units));
   return model;
 }

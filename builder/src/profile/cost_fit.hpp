@@ -18,7 +18,7 @@ struct TimedShape {
 // The variant's geometry, with all times 0, for the problems of a regime (cache::CostModel).
 cache::CostModel geometry_of(const kernels::Params& params, std::uint32_t regime = 0);
 
-// The cost model whose expected times differ least from the measured ones, in parts of the measured time. Shapes on
+// The cost model whose expected times differ least from the measured ones, in logarithms. Shapes on
 // which the variant is far from the best count less: its time there will not be asked for. `units`: compute units of
 // the device. At least one shape; all of the regime.
 cache::CostModel fit_cost_model(const kernels::Params& params, const std::vector<TimedShape>& shapes,
