@@ -17,7 +17,7 @@ for room in builder cache kernels runtime tools; do
   echo "$room: $(lines $room) lines"
 done
 at_most 69455 "$(lines builder cache kernels runtime tools)" "lines of the product"
-at_most 47130 "$(lines tests)" "lines of the tests"
+at_most 47136 "$(lines tests)" "lines of the tests"
 at_most 35995 "$(words '*.md')" "words of the pages"
 at_most 1400 "$(words README.md)" "words of README.md"
 at_most 2275 "$(words tools/BENCHMARKS.md)" "words of tools/BENCHMARKS.md"

@@ -111,6 +111,15 @@ BOOST_AUTO_TEST_CASE(ShapesOnWhichTheVariantIsFarFromTheBestSayLittle) {
   BOOST_TEST(fit_cost_model(params_of(kTile), shapes, kUnits).error > 0.3F);
 }
 
+// The geometric mean: half a time weighs as much as twice the time.
+BOOST_AUTO_TEST_CASE(TimesThatAreTooShortCountAsMuchAsTooLongOnes) {
+  TimedShape quick = timed(known_model(), 0)[0], slow = quick;
+  quick.us = quick.best_us = 10;
+  slow.us = slow.best_us = 40;
+  const cache::CostModel model = fit_cost_model(params_of(kTile), {quick, slow}, kUnits);
+  BOOST_TEST(expected_us(model, quick.problem, kUnits) == 20, tt::tolerance(0.02));
+}
+
 BOOST_AUTO_TEST_CASE(AScaledModelExpectsSoManyTimesAsLong) {
   const std::vector<TimedShape> shapes = timed(known_model(), 0);
   for (const double error : errors_of(scaled_cost_model(known_model(), 3), shapes, kUnits)) {
