@@ -59,8 +59,8 @@ double error_of(const cache::CostModel& model, const std::vector<TimedShape>& sh
 // too short a time then counts as much as too long a one.
 double weight_of(const cache::CostModel& model, const TimedShape& shape, std::uint32_t units) {
   const double error = std::min(logarithm_of_error(model, shape, units), kMostError);
-  const double bend = std::abs(error) < 1e-6 ? 1 : error / (1 - std::exp(-error)) * std::exp(error);
-  return shape.best_us / shape.us * bend;
+  const double factor = std::abs(error) < 1e-6 ? 1 : error / (1 - std::exp(-error)) * std::exp(error);
+  return shape.best_us / shape.us * factor;
 }
 
 cache::CostModel fit_with(cache::CostModel model, const std::vector<TimedShape>& shapes, std::uint32_t units) {
