@@ -158,10 +158,12 @@ BOOST_AUTO_TEST_CASE(AFullDiskWhilePackingLeavesTheEarlierBundle, *OnPosix()) {
 }
 
 builder::Device first_device() {
-  const nlohmann::json t = json_of(clbake({"devices", "--json"})).at("devices").at(0).at("target");
+  const nlohmann::json found = json_of(clbake({"devices", "--json"})).at("devices").at(0), t = found.at("target");
   builder::Device device;
+  device.type = found.at("type") == "cpu" ? kernels::DeviceType::cpu : kernels::DeviceType::gpu;
   device.target = {t["platform_name"],  t["platform_version"], t["vendor"],       t["device_name"], t["device_version"],
                    t["driver_version"], t["architecture"],     t["address_bits"], t["cpu_features"]};
+  device.vector_bytes = contains(device.target.cpu_features, "avx512f") ? 64 : 32;
   return device;
 }
 
