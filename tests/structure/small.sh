@@ -17,10 +17,10 @@ for room in builder cache kernels runtime tools; do
   echo "$room: $(lines $room) lines"
 done
 at_most 69454 "$(lines builder cache kernels runtime tools)" "lines of the product"
-at_most 47137 "$(lines tests)" "lines of the tests"
-at_most 36136 "$(words '*.md')" "words of the pages"
+at_most 47136 "$(lines tests)" "lines of the tests"
+at_most 36155 "$(words '*.md')" "words of the pages"
 at_most 1400 "$(words README.md)" "words of README.md"
-at_most 2362 "$(words tools/BENCHMARKS.md)" "words of tools/BENCHMARKS.md"
+at_most 2345 "$(words tools/BENCHMARKS.md)" "words of tools/BENCHMARKS.md"
 at_most 2500 "$(words kernels/MEASUREMENTS.md)" "words of kernels/MEASUREMENTS.md"
 
 # A comment's first line: no comment on the line before, or code before it. Scripts have comments, too.
