@@ -110,7 +110,7 @@ constexpr bool known_precision(std::uint32_t value) {
 }
 constexpr bool known_role(std::uint32_t value) { return 1 <= value && value <= 8; }
 constexpr std::size_t kRuleBytes = 44;
-constexpr std::size_t kCostModelBytes = 92;
+constexpr std::size_t kCostModelBytes = 96;
 
 enum class Method : std::uint32_t { none = 0, zstd = 1 };
 

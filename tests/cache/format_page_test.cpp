@@ -35,6 +35,7 @@ Contents example() {
   model.step_k = 8;
   model.resident = 2;
   model.call_us = 4;
+  model.start_us = 0.75F;
   model.wave_us = 1.5F;
   model.latency_us = 0.25F;
   model.step_us = 0.125F;

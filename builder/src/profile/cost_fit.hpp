@@ -31,7 +31,7 @@ std::vector<double> errors_of(const cache::CostModel& model, const std::vector<T
 // The model with all times multiplied by the factor.
 cache::CostModel scaled_cost_model(cache::CostModel model, double factor);
 
-constexpr std::size_t kFeatures = 8;
+constexpr std::size_t kFeatures = 9;
 using Features = std::array<double, kFeatures>;
 
 struct Observation {

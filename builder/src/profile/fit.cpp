@@ -2,7 +2,7 @@
 //
 //   - Few variants cover the shapes (coverage.hpp): the default ones first, then again and again the one that gains
 //     most.
-//   - Each gets a cost model (cost_fit.hpp): eight numbers that give the expected time of any problem. One with `lines`
+//   - Each gets a cost model (cost_fit.hpp): nine numbers that give the expected time of any problem. One with `lines`
 //     gets two, as few rows or columns take another loop.
 //   - A kind of which few shapes were timed keeps the models of the prior, which is the profile that the tuning started
 //     from, with their times scaled to what was measured.
@@ -17,7 +17,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -34,7 +33,7 @@ constexpr std::size_t kEnoughTimes = 12;        // of a variant, for its model
 constexpr std::size_t kMostVariants = 24;       // of a kind, besides the default ones
 constexpr double kTrust = 8;             // timed shapes from which on a variant's own scale counts more than the kind's
 constexpr double kUsualError = 0.1;      // of a model; one that errs more is scaled less
-constexpr double kMargin = 0.5;          // of a model's error: by so much it has to be faster than the default variant
+constexpr double kMargin = 0.25;         // of a model's error: by so much it has to be faster than the default variant
 constexpr double kLeastRuleGain = 0.03;  // of an exception, beyond the noise
 
 using Models = std::vector<cache::CostModel>;
@@ -90,10 +89,14 @@ class KindFit {
 
   // Rules for the shapes on which the winner's gain is worth most.
   void add_exceptions(const Models& models, std::vector<cache::Rule>& rules) const {
+    cache::Profile profile;
+    profile.models = models;
+    const Choices choices(profile, tuning_.compute_units);
     std::vector<std::pair<double, cache::Rule>> found;
     for (std::size_t i = 0; i < shapes_.size(); ++i) {
       const Shape& shape = tuning_.shapes[shapes_[i]];
-      const std::optional<std::uint32_t> chosen = choice(models, i);
+      std::optional<std::uint32_t> chosen = choices.by_model(problem_of(shape), default_of_[i]).variant;
+      if (!chosen) chosen = default_of_[i];
       const Measurement* winner = winner_of(shapes_[i]);
       if (!winner || winner->variant == chosen) continue;
       const double gain = chosen ? proven_gain(*winner, *chosen, shapes_[i]) : 1;
@@ -125,23 +128,6 @@ class KindFit {
         timed.push_back({problem_of(tuning_.shapes[s]), m->median_us, times_.best(s)});
     }
     return timed;
-  }
-
-  // The runtime's choice for the i-th shape.
-  std::optional<std::uint32_t> choice(const Models& models, std::size_t i) const {
-    const Problem problem = problem_of(tuning_.shapes[shapes_[i]]);
-    const cache::CostModel* best = nullptr;
-    double best_us = std::numeric_limits<double>::infinity();
-    std::optional<double> default_us;
-    for (const cache::CostModel& model : models) {
-      const double us = expected_us(model, problem, tuning_.compute_units);
-      if (model.variant == default_of_[i] && std::isfinite(us)) default_us = us;
-      if (us >= best_us) continue;
-      best = &model;
-      best_us = us;
-    }
-    const bool stays = default_us && best && *default_us <= best_us * (1 + static_cast<double>(best->margin));
-    return stays || !best ? default_of_[i] : std::optional<std::uint32_t>(best->variant);
   }
 
   // The fastest of the variants that the profile has.

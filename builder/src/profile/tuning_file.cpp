@@ -254,11 +254,11 @@ class ProfileParser {
   bool model(const JsonValue& at, std::vector<cache::CostModel>& models, Modelled& seen) {
     std::uint32_t variant = 0, resident = 0, regime = 0;
     std::array<double, std::size(cache::kCostModelNumbers)> numbers{};
-    static_assert(std::size(cache::kCostModelNumbers) == 10, "each number is read below");
+    static_assert(std::size(cache::kCostModelNumbers) == 11, "each number is read below");
     const auto number = [&](std::size_t i) { return in_.field(cache::kCostModelNumbers[i].name, numbers[i]); };
     const auto row = [&](const auto&... more) {
       return in_.row(at, variant_index(variant), in_.field("resident", resident), number(0), number(1), number(2),
-                     number(3), number(4), number(5), number(6), number(7), number(8), number(9), more...);
+                     number(3), number(4), number(5), number(6), number(7), number(8), number(9), number(10), more...);
     };
     const bool limited = at.json.is_array() && at.json.size() == numbers.size() + 3;
     if (limited ? !row(in_.field("regime", regime)) : !row()) return false;

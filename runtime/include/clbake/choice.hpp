@@ -42,6 +42,9 @@ class Choices {
   // For a row-major problem that is possible (`check`).
   Choice find(const Problem& problem) const;
 
+  // The least expected time, or the default variant's where that is not slower by the margin: no exceptions, no rules.
+  Choice by_model(const Problem& problem, std::optional<std::uint32_t> default_one) const;
+
   // The least expected time of the other variants; nothing without cost models for the problem.
   Choice runner_up(const Problem& problem, std::uint32_t chosen) const;
 
@@ -59,7 +62,6 @@ class Choices {
   using Starts = std::array<std::uint32_t, kKinds + 1>;
 
   double expected(std::uint32_t model, const Problem& problem) const;
-  Choice by_model(const Problem& problem, std::optional<std::uint32_t> default_one) const;
 
   cache::Profile profile_;
   Starts exceptions_{}, models_{}, defaults_{};

@@ -68,12 +68,14 @@ struct Load {
   double waves = 0;
   double steps = 0;
   double calls = 1;     // kTwoCalls and kSlice with a second launch
+  double starts = 0;    // 1 where there is more than one work-group
   double partials = 0;  // elements of partial sums that c_us does not count for all of C
 };
 
 Load load_of(const cache::CostModel& model, const Problem& p, double tiles, std::uint32_t units) {
   const auto k = static_cast<std::uint32_t>(p.k);
   Load load;
+  load.starts = tiles * std::max(model.slices, 1U) > 1 ? 1 : 0;
   if (model.slices > 0) {
     load.groups = round_up(tiles * model.slices / units);
     load.waves = round_up(load.groups / model.resident);
@@ -123,7 +125,8 @@ double expected_us(const cache::CostModel& model, const Problem& p, std::uint32_
       static_cast<double>(model.step_us) + misalignment(p, model) * static_cast<double>(model.unaligned_us);
   const double millions = batch * 1e-6;
   const auto m = static_cast<double>(p.m), n = static_cast<double>(p.n), k = static_cast<double>(p.k);
-  return load.calls * model.call_us + load.waves * (model.wave_us + load.steps * model.latency_us) +
+  return load.calls * model.call_us + load.starts * model.start_us +
+         load.waves * (model.wave_us + load.steps * model.latency_us) +
          load.groups * rows.filled * columns.filled * load.steps * step +
          millions * (m * k * model.a_us + k * n * model.b_us + m * n * model.c_us) + 1e-6 * load.partials * model.c_us;
 }
@@ -149,7 +152,6 @@ Choices::Choice Choices::find(const Problem& problem) const {
   return expected.variant ? expected : Choice{of_defaults, ChosenBy::default_rule, 0};
 }
 
-// The least expected time, or the default variant's where that is not slower by the margin.
 Choices::Choice Choices::by_model(const Problem& problem, std::optional<std::uint32_t> default_one) const {
   Choice best{std::nullopt, ChosenBy::model, kNever}, of_default = best;
   double needed = 0;  // expected time of the default variant from which on the best one is chosen

@@ -23,6 +23,7 @@ cache::CostModel known_model() {
   cache::CostModel model = geometry_of(params_of(kTile));
   model.resident = 3;
   model.call_us = 5;
+  model.start_us = 3;
   model.wave_us = 2;
   model.latency_us = 0.25F;
   model.step_us = 0.5F;
@@ -80,7 +81,7 @@ BOOST_AUTO_TEST_CASE(TheNumbersOfAKnownModelAreFoundAgain) {
   const cache::CostModel known = known_model();
   const cache::CostModel found = fit_cost_model(params_of(kTile), timed(known, 0), kUnits);
   BOOST_TEST(found.resident == known.resident);
-  for (std::size_t i = 0; i < 8; ++i) {
+  for (std::size_t i = 0; i < kFeatures; ++i) {
     const auto& [name, number] = cache::kCostModelNumbers[i];
     BOOST_TEST((found.*number) == (known.*number), tt::tolerance(1e-3F));
   }

@@ -31,8 +31,8 @@ void check_refused(const std::string& text, const std::string& field, const std:
 
 const std::string kFirstRow = "[0,0,40.5,0.5,1,false]";
 const std::string kFirstException = "[1,[0,128],[3,128],[7,null],[2,64]]";
-// The first cost model: variant, resident, call_us, wave_us, latency_us.
-const std::string kModel = "[2,3,20.5,1.25,0.0625,";
+// The first cost model: variant, resident, call_us, start_us, wave_us, latency_us.
+const std::string kModel = "[2,3,20.5,2.5,1.25,0.0625,";
 
 }  // namespace
 
@@ -242,21 +242,21 @@ BOOST_AUTO_TEST_CASE(WrongCostModelsAreNamedWithTheirField) {
                         const std::string& cause) {
     check_refused(replaced(part, by), "models[0]" + field + ": ", cause);
   };
-  check(kModel, "[2,0,20.5,1.25,0.0625,", ".resident", "is outside 1 to 64");
-  check(kModel, "[2,65,20.5,1.25,0.0625,", ".resident", "is outside 1 to 64");
-  check(kModel, "[2,1.5,20.5,1.25,0.0625,", ".resident", "whole number");
-  check(kModel, "[2,", "", "not a list of 12");
-  check(kModel, "[2,3,20.5,1.25,-1,", ".latency_us", "negative");
-  check(kModel, "[2,3,20.5,1.25,1.1e12,", ".latency_us", "over 1e12");
-  check(kModel, "[2,3,20.5,1.25,null,", ".latency_us", "not a number");
+  check(kModel, "[2,0,20.5,2.5,1.25,0.0625,", ".resident", "is outside 1 to 64");
+  check(kModel, "[2,65,20.5,2.5,1.25,0.0625,", ".resident", "is outside 1 to 64");
+  check(kModel, "[2,1.5,20.5,2.5,1.25,0.0625,", ".resident", "whole number");
+  check(kModel, "[2,", "", "not a list of 13");
+  check(kModel, "[2,3,20.5,2.5,1.25,-1,", ".latency_us", "negative");
+  check(kModel, "[2,3,20.5,2.5,1.25,1.1e12,", ".latency_us", "over 1e12");
+  check(kModel, "[2,3,20.5,2.5,1.25,null,", ".latency_us", "not a number");
   for (const auto& [field, number] : cache::kCostModelNumbers) {
     Tuning tuning = made_up_tuning();
     tuning.models[0].*number = 2e12F;
     check_refused(tuning_text(tuning), std::string("models[0].") + field + ": ", "over 1e12");
   }
   check("0.02,2]", "0.02,3]", ".regime", "is neither 1 nor 2");
-  check(kModel, "[4,3,20.5,1.25,0.0625,", ".variant", "4 is outside the list of 4");
-  check(kModel, "[\"" + std::string(kLargeWinner) + "\",3,20.5,1.25,0.0625,", ".variant", "whole number");
+  check(kModel, "[4,3,20.5,2.5,1.25,0.0625,", ".variant", "4 is outside the list of 4");
+  check(kModel, "[\"" + std::string(kLargeWinner) + "\",3,20.5,2.5,1.25,0.0625,", ".variant", "whole number");
   check(kModel, "7, " + kModel, "", "not a list");
   Tuning twice = made_up_tuning();
   twice.models.push_back(twice.models[0]);

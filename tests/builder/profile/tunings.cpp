@@ -61,6 +61,7 @@ Tuning made_up_tuning(const Device& device) {
   large.resident = 3;
   large.regime = 2;
   large.call_us = 20.5F;
+  large.start_us = 2.5F;
   large.wave_us = 1.25F;
   large.latency_us = 0.0625F;
   large.step_us = 0.00123456F;

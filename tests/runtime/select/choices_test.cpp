@@ -64,6 +64,16 @@ BOOST_AUTO_TEST_CASE(a_wave_is_as_many_groups_as_run_at_the_same_time) {
   BOOST_TEST(expected_us(model, problem(64, 32, 16, 13), 3) == 30);
 }
 
+BOOST_AUTO_TEST_CASE(more_than_one_group_starts_other_units) {
+  cache::CostModel model = tiles();
+  model.start_us = 7;
+  BOOST_TEST(expected_us(model, problem(64, 32, 16), 4) == 0);
+  BOOST_TEST(expected_us(model, problem(64, 32, 16, 2), 4) == 7);
+  BOOST_TEST(expected_us(model, problem(65, 32, 16), 1) == 7);
+  model.slices = 2;
+  BOOST_TEST(expected_us(model, problem(64, 32, 16), 4) == 7);
+}
+
 BOOST_AUTO_TEST_CASE(steps_count_whole_and_on_the_busiest_unit) {
   cache::CostModel model = tiles();
   model.step_us = 1;

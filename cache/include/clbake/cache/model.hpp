@@ -152,6 +152,7 @@ struct CostModel : GemmKind {
   // The problems of which it tells: 0 all, 1 those of up to few_m rows or few_n columns, 2 all others.
   std::uint32_t regime = 0, few_m = 0, few_n = 0;
   float call_us = 0;       // once
+  float start_us = 0;      // once, if there is more than one work-group: the other units begin later
   float wave_us = 0;       // for each wave of work-groups
   float latency_us = 0;    // for each wave and step of k
   float step_us = 0;       // for each work-group of the busiest unit and step of k
@@ -174,16 +175,13 @@ constexpr CostModelField<std::uint32_t> kCostModelExtents[] = {
     {"item_n", &CostModel::item_n},     {"step_k", &CostModel::step_k}, {"slices", &CostModel::slices},
     {"resident", &CostModel::resident}, {"regime", &CostModel::regime}, {"few_m", &CostModel::few_m},
     {"few_n", &CostModel::few_n}};
-constexpr CostModelField<float> kCostModelNumbers[] = {{"call_us", &CostModel::call_us},
-                                                       {"wave_us", &CostModel::wave_us},
-                                                       {"latency_us", &CostModel::latency_us},
-                                                       {"step_us", &CostModel::step_us},
-                                                       {"unaligned_us", &CostModel::unaligned_us},
-                                                       {"a_us", &CostModel::a_us},
-                                                       {"b_us", &CostModel::b_us},
-                                                       {"c_us", &CostModel::c_us},
-                                                       {"error", &CostModel::error},
-                                                       {"margin", &CostModel::margin}};
+constexpr CostModelField<float> kCostModelNumbers[] = {
+    {"call_us", &CostModel::call_us}, {"start_us", &CostModel::start_us},
+    {"wave_us", &CostModel::wave_us}, {"latency_us", &CostModel::latency_us},
+    {"step_us", &CostModel::step_us}, {"unaligned_us", &CostModel::unaligned_us},
+    {"a_us", &CostModel::a_us},       {"b_us", &CostModel::b_us},
+    {"c_us", &CostModel::c_us},       {"error", &CostModel::error},
+    {"margin", &CostModel::margin}};
 
 // Which variant serves which problem on one target: that of the first exception that fits; else that of the cost model
 // with the least expected time, if it is faster by its margin than the variant of the first default that fits; else the
