@@ -50,7 +50,12 @@ bool is_right(builder::GemmRun& gemm_run, Gemm& gemm) {
 std::vector<Candidate> candidates_of(const Served& served, const Problem& problem, builder::GemmRun& gemm_run) {
   const bool is_small = problem.m * problem.n * problem.k * problem.batch <= kChecked;
   std::vector<Candidate> candidates;
-  for (const std::uint32_t i : capable_variants(served.bundle, problem)) {
+  std::vector<std::uint32_t> capable = capable_variants(served.bundle, problem);
+  Problem other = problem;
+  if (read_otherwise(other)) {
+    for (const std::uint32_t i : capable_variants(served.bundle, other)) capable.push_back(i);
+  }
+  for (const std::uint32_t i : capable) {
     const std::string variant = served.bundle.variant(i)->name;
     Result<Gemm> gemm = served.library.prepare(problem, variant);
     if (!gemm) continue;  // not baked for this device, or its workspace is too large

@@ -12,7 +12,7 @@ constexpr double kMostNoise = 0.1;
 // The slowdown that is assumed where a variant was stopped early or not timed.
 constexpr double kUnknown = 1.5;
 // Least gain of a further variant, in logarithms of time, as an average weighted by the shapes' weights.
-constexpr double kLeastGain = 0.0005;
+constexpr double kLeastGain = 0.0003;
 
 }  // namespace
 

@@ -27,7 +27,7 @@ class Times {
   double slowdown(std::uint32_t variant, std::uint32_t shape) const;
 
   // Few variants of which one is good on each of the shapes (greedy cover): again and again the one that gains most
-  // over those before, as long as it gains 0.05 % on average, at most `most`; at least one, if any was timed. Those of
+  // over those before, as long as it gains 0.03 % on average, at most `most`; at least one, if any was timed. Those of
   // `first` that were timed come before them, whatever they gain, and do not count towards `most`.
   std::vector<std::uint32_t> cover(const std::vector<std::uint32_t>& shapes, std::size_t most,
                                    const std::vector<std::uint32_t>& first) const;

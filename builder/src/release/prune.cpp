@@ -72,9 +72,11 @@ Status add_deciding(const cache::Profile& profile, KeptProfile& kept) {
     const std::size_t size = kept.variants.size();
     const Choices choices = choices_among(profile, kept.variants);
     for (const auto& [problem, variant] : kept.needs) {
-      const Choices::Choice choice = choices.find(problem);
-      if (choice.variant == variant) continue;
-      add_rivals(profile, problem, kept.variants);
+      Problem read = problem;
+      choices.read_faster(read);
+      if (choices.find(read).variant == variant) continue;
+      add_rivals(profile, read, kept.variants);
+      if (read_otherwise(read)) add_rivals(profile, read, kept.variants);
       changed = true;
     }
     if (changed && kept.variants.size() == size) return {Code::malformed, "does not choose the same variant twice"};

@@ -42,6 +42,9 @@ class Choices {
   // For a row-major problem that is possible (`check`).
   Choice find(const Problem& problem) const;
 
+  // Does read_otherwise where that is expected to be faster. What an exception or a default rule decides stays.
+  void read_faster(Problem& problem) const;
+
   // The least expected time, or the default variant's where that is not slower by the margin: no exceptions, no rules.
   Choice by_model(const Problem& problem, std::optional<std::uint32_t> default_one) const;
 
@@ -110,6 +113,10 @@ bool copies_a(const Problem& complex);
 // The same problem in row-major order. A column-major matrix is the transpose of the row-major one in the same bytes,
 // and C^T = op(B)^T * op(A)^T: so A and B, and m and n, are exchanged. The caller has to exchange the matrices, too.
 Problem row_major(const Problem& problem);
+
+// Reads the one row of A, else the one column of B, of a row-major problem the other way, as transposed or not: a
+// vector whose elements lie together is a row as well as a column. False without such a vector, and for packed weights.
+bool read_otherwise(Problem& problem);
 
 // Checks that this runtime can launch the variant. Fails with unsupported_version (another kernel contract) or
 // malformed (launches that are not the contract's).

@@ -152,6 +152,19 @@ Choices::Choice Choices::find(const Problem& problem) const {
   return expected.variant ? expected : Choice{of_defaults, ChosenBy::default_rule, 0};
 }
 
+void Choices::read_faster(Problem& problem) const {
+  const Choice own = find(problem);
+  const std::size_t lda = problem.lda, ldb = problem.ldb;
+  if (!read_otherwise(problem)) return;
+  const Choice other = find(problem);
+  if (other.variant && other.by == ChosenBy::model &&
+      (!own.variant || (own.by == ChosenBy::model && other.expected_us < own.expected_us)))
+    return;
+  read_otherwise(problem);
+  problem.lda = lda;
+  problem.ldb = ldb;
+}
+
 Choices::Choice Choices::by_model(const Problem& problem, std::optional<std::uint32_t> default_one) const {
   Choice best{std::nullopt, ChosenBy::model, kNever}, of_default = best;
   double needed = 0;  // expected time of the default variant from which on the best one is chosen

@@ -73,12 +73,16 @@ Result<std::uint32_t> find_named(const Bundle& bundle, const std::string& name) 
   return failure;
 }
 
-Result<std::uint32_t> choose_named(const Bundle& bundle, const Problem& problem, const std::string& name) {
+// The request's problem becomes what the variant computes: itself, or the same one read_otherwise.
+Result<std::uint32_t> choose_named(const Bundle& bundle, Request& request, const std::string& name) {
+  Problem& problem = request.problem;
   const Result<std::uint32_t> found = find_named(bundle, name);
   if (found.status().code() == Code::out_of_memory) return found;
   if (!found) return {Code::no_variant, joined({"the bundle has no variant named ", name})};
   const Result<cache::Variant> variant = bundle.variant(*found);
   if (!variant) return variant.status();
+  const bool may_turn = variant->kind() != problem.kind() && !request.complex && read_otherwise(problem);
+  if (may_turn && variant->kind() != problem.kind()) read_otherwise(problem);
   if (variant->kind() == problem.kind()) return found;
   return {Code::no_variant, joined({"variant ", name, " does not compute ", describe(problem)})};
 }
@@ -199,11 +203,16 @@ Result<Request> make_request(const std::vector<DeviceBundle>& bundles, const Pro
     request.complex = std::move(request.problem);
     request.problem = real_product(*request.complex);
   }
-  const Problem& p = request.problem;
+  Problem& p = request.problem;
+  // The first bundle decides how a vector is read.
+  if (!request.named && !request.complex && !bundles.empty() && bundles.front().choices) {
+    bundles.front().choices->read_faster(p);
+  }
   Status first_failure(Code::no_variant, "the library has no bundle");
   for (std::size_t i = 0; i < bundles.size(); ++i) {
     const DeviceBundle& of = bundles[i];
-    const Result<std::uint32_t> variant = request.named ? choose_named(of.bundle, p, name) : choose(of, of.choices, p);
+    const Result<std::uint32_t> variant =
+        request.named ? choose_named(of.bundle, request, name) : choose(of, of.choices, p);
     if (variant) request.candidates.push_back({i, *variant});
     if (!variant && i == 0) first_failure = variant.status();
   }
@@ -266,7 +275,9 @@ std::string reason_for(const Request& request, const DeviceBundle& bundle) {
   const Choices::Choice next = bundle.choices->runner_up(request.problem, *choice.variant);
   if (!next.variant) return text;
   const Result<cache::Variant> variant = bundle.bundle.variant(*next.variant);
-  return joined({text, "; next ", variant ? variant->name : "an unknown variant", ", ", duration(next.expected_us)});
+  const char* const stays = next.expected_us < choice.expected_us ? ", too close to replace the default variant" : "";
+  return joined(
+      {text, "; next ", variant ? variant->name : "an unknown variant", ", ", duration(next.expected_us), stays});
 }
 
 std::vector<Candidate> other_variants(const std::vector<DeviceBundle>& bundles, const Request& request) {

@@ -221,6 +221,17 @@ Problem row_major(const Problem& problem) {
   return p;
 }
 
+bool read_otherwise(Problem& p) {
+  if (has_weights(p.precision)) return false;
+  const auto turn = [&](bool& transposed, std::size_t& ld, bool along_k) {
+    transposed = !transposed;
+    ld = along_k ? std::max<std::size_t>(p.k, 1) : 1;
+    return true;
+  };
+  if (p.m == 1 && (!p.trans_a || p.lda == 1)) return turn(p.trans_a, p.lda, p.trans_a);
+  return p.n == 1 && (p.trans_b || p.ldb == 1) && turn(p.trans_b, p.ldb, !p.trans_b);
+}
+
 bool copies_a(const Problem& complex) { return complex.trans_a || complex.conj_a; }
 
 Problem real_product(const Problem& problem) {

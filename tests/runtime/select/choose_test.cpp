@@ -197,6 +197,50 @@ BOOST_AUTO_TEST_CASE(TheReasonIsAMeasurementAnExpectedTimeOrTheDefault) {
   }
 }
 
+// A product takes 10 us by "nn", 8 by "nt", 7 by "tn" and 6 by "tt".
+BOOST_AUTO_TEST_CASE(AVectorIsReadAsARowOrAColumn) {
+  cache::Contents contents;
+  contents.targets.resize(1);
+  contents.sources = {{"a.cl", ""}};
+  std::vector<cache::CostModel> models;
+  for (const auto& [name, us] : {std::pair("nn", 10.0F), {"nt", 8.0F}, {"tn", 7.0F}, {"tt", 6.0F}}) {
+    models.push_back(wave_model(static_cast<std::uint32_t>(models.size()), 1000, us));
+    contents.variants.push_back(variant(name, Precision::single_precision));
+    models.back().trans_a = contents.variants.back().trans_a = name[0] == 't';
+    models.back().trans_b = contents.variants.back().trans_b = name[1] == 't';
+  }
+  contents.profiles = {{0, 1, {}, models, {}}};
+  const auto check = [&](const GemmKind& kind, std::size_t m, std::size_t n, std::size_t apart, const char* by) {
+    const cache::Bytes bytes = *cache::encode(contents);
+    const Bundles bundle = seen_by(*Bundle::from_memory({bytes.data(), bytes.size()}));
+    Problem p = make_problem(kind, m, n, 10);
+    p.lda *= apart;
+    p.ldb *= apart;
+    BOOST_TEST_CONTEXT(by) {
+      const Request request = *make_request(bundle, p, "");
+      BOOST_TEST(chosen(bundle, p) == by);
+      BOOST_TEST(request.problem.trans_a == (by[0] == 't'));
+      BOOST_TEST(request.problem.trans_b == (by[1] == 't'));
+      if (request.problem.trans_a != p.trans_a) BOOST_TEST(request.problem.lda == (p.trans_a ? 10U : 1U));
+      if (request.problem.trans_b != p.trans_b) BOOST_TEST(request.problem.ldb == (p.trans_b ? 1U : 10U));
+    }
+  };
+  const GemmKind nn, nt{Precision::single_precision, false, true}, tn{Precision::single_precision, true, false};
+  check(nn, 20, 1, 1, "nt");
+  check(nn, 20, 1, 2, "nn");  // elements of B do not lie together
+  check(nt, 20, 1, 2, "nt");
+  check(tn, 20, 1, 1, "tt");
+  check(nn, 1, 20, 2, "tn");
+  check(nt, 1, 20, 1, "tt");
+  check(tn, 1, 20, 1, "tn");
+  check(nn, 20, 20, 1, "nn");
+  contents.profiles[0].exceptions = {rule(0, UINT32_MAX, 0)};
+  check(nn, 20, 1, 1, "nn");  // measured
+  contents.profiles[0].exceptions.clear();
+  contents.profiles[0].models.resize(1);
+  check(nn, 20, 1, 1, "nn");  // nothing for nt
+}
+
 BOOST_AUTO_TEST_CASE(TheRuleForSizesAndBatchIsFollowed) {
   const cache::Bytes bytes = bundle_bytes();
   const Bundles bundle = seen_by(*Bundle::from_memory({bytes.data(), bytes.size()}));
