@@ -61,8 +61,10 @@ Result<Library> Library::State::create(cl_context context, cl_device_id device, 
     setup.bundles.push_back(bundle_for(*usable, setup.target, setup.is_cpu, static_cast<cl_uint>(limits->units)));
     DeviceBundle& made = setup.bundles.back();
     // Damage stays; memory may be there at the next attempt.
-    for (const Code code : {made.target.status().code(), made.choices.status().code(), made.defaults.status().code()}) {
-      if (code == Code::out_of_memory) return {Code::out_of_memory, {}};
+    for (const Status& found : {made.target.status(), made.choices.status(), made.defaults.status()}) {
+      if (found.code() == Code::out_of_memory) return found;
+      const bool damaged = found.code() == Code::checksum || found.code() == Code::malformed;
+      if (damaged) setup.log(LogLevel::warning, found.within(joined({"bundle ", i})).message());
     }
     if (refused) continue;
     made.refused = refused.within(joined({"bundle ", i}));
@@ -109,7 +111,7 @@ Result<Handle> Library::State::prepare(const Problem& problem, const PrepareOpti
   Result<Handle> made = exceptions_to_status([&]() -> Result<Handle> {
     const Result<Request> wanted = request(problem, options.variant);
     if (!wanted) return wanted.status();
-    const auto parts = parts_of(wanted->complex ? *wanted->complex : wanted->problem, wanted->layout);
+    const auto parts = parts_of(row_major(problem), wanted->layout);
     parts->marks_calls = marks_calls;
     parts->caller_workspace = options.caller_workspace;
     if (setup.options.record) parts->calls = recorder.count_of(parts->problem);

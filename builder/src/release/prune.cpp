@@ -72,11 +72,9 @@ Status add_deciding(const cache::Profile& profile, KeptProfile& kept) {
     const std::size_t size = kept.variants.size();
     const Choices choices = choices_among(profile, kept.variants);
     for (const auto& [problem, variant] : kept.needs) {
-      Problem read = problem;
-      choices.read_faster(read);
-      if (choices.find(read).variant == variant) continue;
-      add_rivals(profile, read, kept.variants);
-      if (read_otherwise(read)) add_rivals(profile, read, kept.variants);
+      const Choices::Choice choice = choices.find(problem);
+      if (choice.variant == variant) continue;
+      add_rivals(profile, problem, kept.variants);
       changed = true;
     }
     if (changed && kept.variants.size() == size) return {Code::malformed, "does not choose the same variant twice"};
@@ -169,10 +167,27 @@ class Pruner {
       for (std::uint32_t v = 0; v < all_.variants.size(); ++v) {  // for groups of such products
         if (all_.variants[v].is_group() && all_.variants[v].kind() == shape.kind()) device.variants.insert(v);
       }
-      profile.needs.emplace_back(real_product(problem), variant);
-      profile.variants.insert(variant);
-      device.variants.insert(variant);
+      add_need(device, profile, problem, variant);
     }
+  }
+
+  // The variant that serves a problem and, if it has a vector, that of its other reading: the runtime decides between
+  // the two (Choices::read_faster).
+  void add_need(KeptDevice& device, KeptProfile& kept, const Problem& problem, std::uint32_t variant) {
+    const auto add = [&](const Problem& read, std::uint32_t chosen) {
+      kept.needs.emplace_back(read, chosen);
+      kept.variants.insert(chosen);
+      device.variants.insert(chosen);
+    };
+    Problem other = problem;
+    const cache::Profile* const profile = device.profile() ? profile_of(*device.profile()) : nullptr;
+    if (!profile || is_complex(problem.precision) || !read_otherwise(other)) {
+      return add(real_product(problem), variant);
+    }
+    const bool is_own = all_.variants[variant].kind() == problem.kind();
+    add(is_own ? problem : other, variant);
+    const Choices::Choice second = Choices(*profile).find(is_own ? other : problem);
+    if (second.variant) add(is_own ? other : problem, *second.variant);
   }
 
   void add_kinds(KeptDevice& device) {

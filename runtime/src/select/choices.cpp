@@ -153,6 +153,7 @@ Choices::Choice Choices::find(const Problem& problem) const {
 }
 
 void Choices::read_faster(Problem& problem) const {
+  if (problem.m != 1 && problem.n != 1) return;  // before the choice takes its time
   const Choice own = find(problem);
   const std::size_t lda = problem.lda, ldb = problem.ldb;
   if (!read_otherwise(problem)) return;

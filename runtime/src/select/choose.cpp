@@ -73,18 +73,16 @@ Result<std::uint32_t> find_named(const Bundle& bundle, const std::string& name) 
   return failure;
 }
 
-// The request's problem becomes what the variant computes: itself, or the same one read_otherwise.
-Result<std::uint32_t> choose_named(const Bundle& bundle, Request& request, const std::string& name) {
-  Problem& problem = request.problem;
+Result<std::uint32_t> choose_named(const Bundle& bundle, const Request& request, const std::string& name) {
   const Result<std::uint32_t> found = find_named(bundle, name);
   if (found.status().code() == Code::out_of_memory) return found;
   if (!found) return {Code::no_variant, joined({"the bundle has no variant named ", name})};
   const Result<cache::Variant> variant = bundle.variant(*found);
   if (!variant) return variant.status();
-  const bool may_turn = variant->kind() != problem.kind() && !request.complex && read_otherwise(problem);
-  if (may_turn && variant->kind() != problem.kind()) read_otherwise(problem);
-  if (variant->kind() == problem.kind()) return found;
-  return {Code::no_variant, joined({"variant ", name, " does not compute ", describe(problem)})};
+  Problem read = request.problem;
+  if (variant->kind() != read.kind() && !request.complex) read_otherwise(read);
+  if (variant->kind() == read.kind()) return found;
+  return {Code::no_variant, joined({"variant ", name, " does not compute ", describe(request.problem)})};
 }
 
 // The profile's choice. Fails with no_variant, without a message, where it says nothing; with missing_feature where the
@@ -98,6 +96,15 @@ Result<std::uint32_t> choose(const DeviceBundle& of, const Result<Choices>& choi
   if (!takes_assembler(of.assembler, *variant)) return lacks_assembler(*variant);
   if (variant->kind() == problem.kind()) return *choice.variant;
   return {Code::malformed, joined({"the profile names ", variant->name, " for ", describe(problem)})};
+}
+
+// Choices::read_faster, if the bundle has a program of what that chooses for this very device.
+void read_faster(const DeviceBundle& of, Problem& problem) {
+  if (!of.choices || !of.target) return;
+  Problem faster = problem;
+  of.choices->read_faster(faster);
+  const Result<std::uint32_t> variant = choose(of, of.choices, faster);
+  if (variant && of.bundle.find_entry(*of.target, *variant)) problem = std::move(faster);
 }
 
 // Why no variant of the bundle is chosen. Searches all variants.
@@ -203,11 +210,8 @@ Result<Request> make_request(const std::vector<DeviceBundle>& bundles, const Pro
     request.complex = std::move(request.problem);
     request.problem = real_product(*request.complex);
   }
-  Problem& p = request.problem;
-  // The first bundle decides how a vector is read.
-  if (!request.named && !request.complex && !bundles.empty() && bundles.front().choices) {
-    bundles.front().choices->read_faster(p);
-  }
+  if (!request.named && !request.complex && !bundles.empty()) read_faster(bundles.front(), request.problem);
+  const Problem& p = request.problem;
   Status first_failure(Code::no_variant, "the library has no bundle");
   for (std::size_t i = 0; i < bundles.size(); ++i) {
     const DeviceBundle& of = bundles[i];

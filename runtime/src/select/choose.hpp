@@ -40,7 +40,7 @@ bool operator<(const Candidate& a, const Candidate& b);
 
 // A request for a program: the variants that would serve it, at most one of each bundle.
 struct Request {
-  Problem problem;                    // row-major, what the variant computes; of no precision for a program
+  Problem problem;                    // row-major, as the choice reads it; of no precision for a program
   std::optional<Problem> complex;     // row-major, of which the one above is the real_product
   Layout layout = Layout::row_major;  // the caller's
   std::vector<Candidate> candidates;  // in the order of the bundles; not empty

@@ -34,6 +34,16 @@ void require_miss_then_right(const cache::Bytes& bytes, Code reason) {
   BOOST_TEST(served->failure == "");
 }
 
+// Options whose log keeps the warnings.
+Options keeping(std::vector<std::string>& warnings) {
+  Options options;
+  options.log_data = &warnings;
+  options.log = [](LogLevel level, const char* message, void* data) {
+    if (level == LogLevel::warning) static_cast<std::vector<std::string>*>(data)->emplace_back(message);
+  };
+  return options;
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(AnIntactBundleServesItsBinary) {
@@ -98,6 +108,28 @@ BOOST_AUTO_TEST_CASE(ABrokenSourceGivesTheBuildLog) {
   BOOST_TEST(served.status().message().find('\n') == std::string::npos);
 }
 
+// A default chooses instead, whose program may have to be compiled.
+BOOST_AUTO_TEST_CASE(ADamagedProfileIsAWarning) {
+  cache::Bytes bytes = changed_bundle([](cache::Contents&) {});
+  const auto opened = [&] { return Bundle::from_memory({bytes.data(), bytes.size()}); };
+  const auto is_damaged = [&] {
+    const Result<Bundle> bundle = opened();
+    const Result<std::uint32_t> target = bundle ? bundle->find_target(here().device.target) : bundle.status();
+    return target && bundle->find_profile(*target).status().code() == Code::checksum;
+  };
+  for (std::size_t at = bytes.size() - 1; !is_damaged() && at > 16; at -= 16) {
+    bytes[at] ^= 1;
+    if (!is_damaged()) bytes[at] ^= 1;
+  }
+  BOOST_REQUIRE(is_damaged());
+  std::vector<std::string> warnings;
+  const Options options = keeping(warnings);
+  BOOST_REQUIRE(Library::create(here().session.context(), here().device.id, {*opened()}, options).ok());
+  BOOST_REQUIRE_EQUAL(warnings.size(), 1U);
+  BOOST_TEST(warnings[0].find("bundle 0: profiles record ") == 0, warnings[0]);
+  BOOST_TEST(warnings[0].find("checksum mismatch") != std::string::npos, warnings[0]);
+}
+
 // It neither fails with "no variant" nor happens silently.
 BOOST_AUTO_TEST_CASE(AKindThatWasNotBakedIsServedByTheDefaultOfTheDevicesType) {
   const cache::Bytes bytes = changed_bundle([](cache::Contents& c) {
@@ -111,11 +143,7 @@ BOOST_AUTO_TEST_CASE(AKindThatWasNotBakedIsServedByTheDefaultOfTheDevicesType) {
   require_miss_then_right(bytes, Code::no_entry);
   BOOST_TEST(serve(bytes, OnMiss::compile)->explanation.reason == "the default for this type of device");
   std::vector<std::string> warnings;
-  Options options;
-  options.log_data = &warnings;
-  options.log = [](LogLevel level, const char* message, void* data) {
-    if (level == LogLevel::warning) static_cast<std::vector<std::string>*>(data)->emplace_back(message);
-  };
+  const Options options = keeping(warnings);
   const Result<Bundle> bundle = Bundle::from_memory({bytes.data(), bytes.size()});
   const Result<Library> library = Library::create(here().session.context(), here().device.id, {*bundle}, options);
   BOOST_REQUIRE(library->prepare(small_problem()).ok());

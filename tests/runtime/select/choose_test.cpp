@@ -210,6 +210,13 @@ BOOST_AUTO_TEST_CASE(AVectorIsReadAsARowOrAColumn) {
     models.back().trans_b = contents.variants.back().trans_b = name[1] == 't';
   }
   contents.profiles = {{0, 1, {}, models, {}}};
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    contents.entries.emplace_back();
+    contents.entries.back().variant = i;
+    contents.entries.back().program = {1};
+  }
+  std::vector<cache::Entry> none_of_nt = contents.entries;
+  none_of_nt.erase(none_of_nt.begin() + 1);
   const auto check = [&](const GemmKind& kind, std::size_t m, std::size_t n, std::size_t apart, const char* by) {
     const cache::Bytes bytes = *cache::encode(contents);
     const Bundles bundle = seen_by(*Bundle::from_memory({bytes.data(), bytes.size()}));
@@ -234,6 +241,9 @@ BOOST_AUTO_TEST_CASE(AVectorIsReadAsARowOrAColumn) {
   check(nt, 1, 20, 1, "tt");
   check(tn, 1, 20, 1, "tn");
   check(nn, 20, 20, 1, "nn");
+  std::swap(contents.entries, none_of_nt);
+  check(nn, 20, 1, 1, "nn");
+  std::swap(contents.entries, none_of_nt);
   contents.profiles[0].exceptions = {rule(0, UINT32_MAX, 0)};
   check(nn, 20, 1, 1, "nn");  // measured
   contents.profiles[0].exceptions.clear();
