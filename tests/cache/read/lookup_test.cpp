@@ -39,7 +39,8 @@ BOOST_AUTO_TEST_CASE(ATargetServesACpuThatHasMoreFeatures) {
   contents.targets[0].cpu_features = "sse3 avx";
   contents.targets[1] = contents.targets[0];
   contents.targets[1].cpu_features = "sse3 avx avx2";
-  const Bundle bundle = open_bytes(encoded(contents)).value();
+  const Bytes bytes = encoded(contents);
+  const Bundle bundle = open_bytes(bytes).value();
   Target here = contents.targets[0];
   const auto features_found = [&](const std::string& features) -> std::string {
     here.cpu_features = features;
