@@ -18,7 +18,7 @@ for room in builder cache kernels runtime tools; do
 done
 at_most 69514 "$(lines builder cache kernels runtime tools)" "lines of the product"
 at_most 47234 "$(lines tests)" "lines of the tests"
-at_most 36235 "$(words '*.md')" "words of the pages"
+at_most 36239 "$(words '*.md')" "words of the pages"
 at_most 1400 "$(words README.md)" "words of README.md"
 at_most 2345 "$(words tools/BENCHMARKS.md)" "words of tools/BENCHMARKS.md"
 at_most 2500 "$(words kernels/MEASUREMENTS.md)" "words of kernels/MEASUREMENTS.md"

@@ -322,6 +322,7 @@ Result<LaunchPlan> plan_launches(const Problem& problem, const cache::Variant& v
   LaunchPlan plan;
   plan.stated = problem;
   plan.real = real_product(problem);
+  // A vector as the variant reads it.
   if (plan.real.kind() != variant.kind() && !is_complex(problem.precision)) read_otherwise(plan.real);
   plan.variant = &variant;
   plan.limits = limits;

@@ -153,17 +153,15 @@ Choices::Choice Choices::find(const Problem& problem) const {
 }
 
 void Choices::read_faster(Problem& problem) const {
-  if (problem.m != 1 && problem.n != 1) return;  // before the choice takes its time
-  const Choice own = find(problem);
   const std::size_t lda = problem.lda, ldb = problem.ldb;
   if (!read_otherwise(problem)) return;
   const Choice other = find(problem);
-  if (other.variant && other.by == ChosenBy::model &&
-      (!own.variant || (own.by == ChosenBy::model && other.expected_us < own.expected_us)))
-    return;
   read_otherwise(problem);
   problem.lda = lda;
   problem.ldb = ldb;
+  const Choice own = find(problem);
+  const bool may_change = !own.variant || (own.by == ChosenBy::model && other.expected_us < own.expected_us);
+  if (may_change && other.variant && other.by == ChosenBy::model) read_otherwise(problem);
 }
 
 Choices::Choice Choices::by_model(const Problem& problem, std::optional<std::uint32_t> default_one) const {

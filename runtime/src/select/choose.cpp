@@ -103,6 +103,7 @@ void read_faster(const DeviceBundle& of, Problem& problem) {
   if (!of.choices || !of.target) return;
   Problem faster = problem;
   of.choices->read_faster(faster);
+  if (faster.kind() == problem.kind()) return;
   const Result<std::uint32_t> variant = choose(of, of.choices, faster);
   if (variant && of.bundle.find_entry(*of.target, *variant)) problem = std::move(faster);
 }

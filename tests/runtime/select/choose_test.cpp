@@ -242,7 +242,7 @@ BOOST_AUTO_TEST_CASE(AVectorIsReadAsARowOrAColumn) {
   check(tn, 1, 20, 1, "tn");
   check(nn, 20, 20, 1, "nn");
   std::swap(contents.entries, none_of_nt);
-  check(nn, 20, 1, 1, "nn");
+  check(nn, 20, 1, 1, "nn");  // no program for nt
   std::swap(contents.entries, none_of_nt);
   contents.profiles[0].exceptions = {rule(0, UINT32_MAX, 0)};
   check(nn, 20, 1, 1, "nn");  // measured
